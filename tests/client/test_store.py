@@ -9,14 +9,19 @@ from pathlib import Path
 import keyring
 import pytest
 from community_messaging import Credential
-from community_messaging.cli.store import AGENT, PERSON, Store
+from community_messaging.cli.store import AGENT, PERSON, SERVICE, Store
 from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as NoKeyring
 from keyring.errors import PasswordDeleteError
 
+from tests.client.commands import DONE, Command
+from tests.client.scripted import Answer, Received, refusal, scripted
+
 URL = "https://service.example/path"
 TOKEN = Credential("cag_" + "x" * 46)
 SIGN_IN = Credential("token", "u1", "access", "refresh")
+RENEWED = Credential("token 2", "u1", "access 2", "refresh")
+OTHER = Credential("token 3", "u2", "access 3", "refresh 3")
 
 
 class MemoryKeyring(KeyringBackend):
@@ -57,6 +62,79 @@ def test_credentials_are_stored_by_service_and_kind(store: Store) -> None:
     assert (store.get(URL, AGENT), store.get(URL, PERSON)) == (None, SIGN_IN)
 
 
+def test_a_renewed_credential_replaces_the_one_that_was_read(store: Store) -> None:
+    store.put(URL, PERSON, SIGN_IN)
+    store.replace(URL, PERSON, SIGN_IN, RENEWED)
+    assert store.get(URL, PERSON) == RENEWED
+
+
+def test_a_renewed_credential_replaces_no_later_sign_in(store: Store) -> None:
+    store.put(URL, PERSON, OTHER)
+    store.replace(URL, PERSON, SIGN_IN, RENEWED)
+    assert store.get(URL, PERSON) == OTHER
+
+
+def test_a_renewed_credential_is_not_stored_after_a_sign_out(store: Store) -> None:
+    store.put(URL, PERSON, SIGN_IN)
+    store.remove(URL, PERSON)
+    store.replace(URL, PERSON, SIGN_IN, RENEWED)
+    assert store.get(URL, PERSON) is None
+
+
+@pytest.mark.parametrize("change", ["put", "remove"])
+def test_no_other_change_is_lost_between_the_comparison_and_the_replacement(
+    store: Store, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    store.put(URL, PERSON, SIGN_IN)
+    changes = {"put": lambda: store.put(URL, PERSON, OTHER), "remove": lambda: store.remove(URL, PERSON)}
+    concurrent = threading.Thread(target=changes[change])
+    get = store.get
+
+    def get_and_change(url: str, kind: str) -> Credential | None:
+        found = get(url, kind)
+        concurrent.start()
+        # It waits for the end of the replacement; without a lock it ends here.
+        concurrent.join(0.2)
+        return found
+
+    monkeypatch.setattr(store, "get", get_and_change)
+    store.replace(URL, PERSON, SIGN_IN, RENEWED)
+    concurrent.join()
+    assert get(URL, PERSON) == (OTHER if change == "put" else None)
+
+
+@pytest.mark.parametrize("store", ["files"], indirect=True)
+@pytest.mark.parametrize("other", [OTHER, None], ids=["sign-in", "sign-out"])
+@pytest.mark.usefixtures("store")
+def test_a_command_that_renews_its_token_changes_no_later_sign_in(tmp_path: Path, other: Credential | None) -> None:
+    own = Store(tmp_path / SERVICE)
+
+    def service(request: Received) -> Answer:
+        match request.path:
+            case "/api/auth/refresh":
+                if other:
+                    own.put(server.base_url, PERSON, other)
+                else:
+                    own.remove(server.base_url, PERSON)
+                return Answer(200, {"accessToken": RENEWED.access_token})
+            case "/api/auth/embed-token":
+                return Answer(200, {"token": RENEWED.token, "userId": RENEWED.user_id})
+        is_renewed = request.headers["authorization"] == f"Bearer {RENEWED.token}"
+        return Answer(200, {"requests": [], "hasMore": False}) if is_renewed else refusal(401, "token_expired")
+
+    with scripted(service) as server:
+        own.put(server.base_url, PERSON, SIGN_IN)
+        assert Command(tmp_path, server.base_url)("status").code == DONE
+        assert own.get(server.base_url, PERSON) == other
+
+
+@pytest.mark.parametrize("store", ["files"], indirect=True)
+def test_a_folder_that_does_not_exist_and_cannot_be_created_has_nothing_to_remove(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a file in the place of the folder")
+    store.remove(URL, PERSON)
+    assert store.get(URL, PERSON) is None
+
+
 def test_the_last_address_is_stored(store: Store) -> None:
     assert store.address is None
     store.address = URL
@@ -68,7 +146,7 @@ def test_only_the_owner_can_read_a_file(store: Store, tmp_path: Path) -> None:
     store.put(URL, AGENT, TOKEN)
     folder = tmp_path / "a" / "b"
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert [file.stat().st_mode & 0o777 for file in folder.iterdir()] == [0o600]
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
 
 
 @pytest.mark.parametrize("store", ["keyring"], indirect=True)
@@ -77,7 +155,7 @@ def test_with_a_keyring_no_file_has_a_token(store: Store, tmp_path: Path) -> Non
     folder.mkdir(parents=True)
     (folder / "https%3A%2F%2Fservice.example%2Fpath.agent").write_text("an earlier file")
     store.put(URL, AGENT, TOKEN)
-    assert list(folder.iterdir()) == []
+    assert {file.read_text() for file in folder.iterdir()} <= {""}
 
 
 @pytest.mark.parametrize("store", ["files"], indirect=True)

@@ -47,18 +47,20 @@ class State:
 
     @contextmanager
     def client(self, *kinds: str, credential: Credential | None = None) -> Iterator[Client]:
-        """A client with the first credential of these kinds that there is. A renewed one is stored."""
+        """A client with the first credential of these kinds that there is. A renewed one is stored in its place."""
+        # A sign-in to another service meanwhile does not change where this one is stored.
+        url = self.base_url
         kind, credential = self._chosen(kinds) if credential is None else ("", credential)
         try:
-            client = Client(self.base_url, credential, retry=RETRY)
+            client = Client(url, credential, retry=RETRY)
         except ValueError as error:
             raise click.UsageError(str(error)) from error
         try:
             with client:
                 yield client
         finally:
-            if kind and client.credential and client.credential != credential:
-                self.store.put(self.base_url, kind, client.credential)
+            if kind and credential and client.credential and client.credential != credential:
+                self.store.replace(url, kind, credential, client.credential)
 
     def caller(self, *kinds: str) -> Credential | None:
         """The credential that a client with these kinds has."""

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from community_messaging.cli.locks import locked
 from community_messaging.credentials import Credential
 
 SERVICE = "community-messaging"
 AGENT, PERSON = "agent", "person"
 KINDS = (AGENT, PERSON)
+LOCK = "lock"
 
 
 class Store:
@@ -41,17 +44,38 @@ class Store:
             return None  # Not written by this version: as if nobody had signed in.
 
     def put(self, url: str, kind: str, credential: Credential) -> None:
-        name, text = _name(url, kind), json.dumps(asdict(credential))
+        with self._lock():
+            self._put(_name(url, kind), credential)
+
+    def replace(self, url: str, kind: str, read: Credential, renewed: Credential) -> None:
+        """Store a renewed credential, unless another `cm` has changed the one that was read."""
+        with self._lock():
+            if self.get(url, kind) == read:
+                self._put(_name(url, kind), renewed)
+
+    def remove(self, url: str, kind: str) -> None:
+        name = _name(url, kind)
+        with self._lock():
+            _keyring("delete_password", name)
+            self._delete(name)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Keep each other `cm` from changing credentials."""
+        with ExitStack() as stack:
+            # Without a lock in a folder that cannot be written, and on a drive that has no locks.
+            with suppress(OSError):
+                self._create_folder()
+                stack.enter_context(locked(self._folder / LOCK))
+            yield
+
+    def _put(self, name: str, credential: Credential) -> None:
+        text = json.dumps(asdict(credential))
         _keyring("set_password", name, text)
         if _keyring("get_password", name) == text:
             self._delete(name)
         else:
             self._write(name, text)
-
-    def remove(self, url: str, kind: str) -> None:
-        name = _name(url, kind)
-        _keyring("delete_password", name)
-        self._delete(name)
 
     def _read(self, name: str) -> str | None:
         try:
@@ -61,12 +85,15 @@ class Store:
 
     def _write(self, name: str, text: str) -> None:
         """Replace the file at once, so that a reader never finds half of it."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._create_folder()
         # mkstemp creates files with mode 0600.
         descriptor, temporary = tempfile.mkstemp(dir=self._folder)
         with os.fdopen(descriptor, "w") as file:
             file.write(text)
         Path(temporary).replace(self._folder / name)
+
+    def _create_folder(self) -> None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _delete(self, name: str) -> None:
         with suppress(OSError):
