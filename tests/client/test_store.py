@@ -42,10 +42,10 @@ class MemoryKeyring(KeyringBackend):
             raise PasswordDeleteError
 
 
-@pytest.fixture(params=["files", "keyring"])
+@pytest.fixture(params=[NoKeyring, MemoryKeyring], ids=["files", "keyring"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     before = keyring.get_keyring()
-    keyring.set_keyring(MemoryKeyring() if request.param == "keyring" else NoKeyring())
+    keyring.set_keyring(request.param())
     yield Store(tmp_path / "a" / "b")
     keyring.set_keyring(before)
 
@@ -103,7 +103,7 @@ def test_no_other_change_is_lost_between_the_comparison_and_the_replacement(
     assert get(URL, PERSON) == (OTHER if change == "put" else None)
 
 
-@pytest.mark.parametrize("store", ["files"], indirect=True)
+@pytest.mark.parametrize("store", [NoKeyring], indirect=True)
 @pytest.mark.parametrize("other", [OTHER, None], ids=["sign-in", "sign-out"])
 @pytest.mark.usefixtures("store")
 def test_a_command_that_renews_its_token_changes_no_later_sign_in(tmp_path: Path, other: Credential | None) -> None:
@@ -128,7 +128,7 @@ def test_a_command_that_renews_its_token_changes_no_later_sign_in(tmp_path: Path
         assert own.get(server.base_url, PERSON) == other
 
 
-@pytest.mark.parametrize("store", ["files"], indirect=True)
+@pytest.mark.parametrize("store", [NoKeyring], indirect=True)
 def test_a_folder_that_does_not_exist_and_cannot_be_created_has_nothing_to_remove(store: Store, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a file in the place of the folder")
     store.remove(URL, PERSON)
@@ -141,7 +141,7 @@ def test_the_last_address_is_stored(store: Store) -> None:
     assert store.address == URL
 
 
-@pytest.mark.parametrize("store", ["files"], indirect=True)
+@pytest.mark.parametrize("store", [NoKeyring], indirect=True)
 def test_only_the_owner_can_read_a_file(store: Store, tmp_path: Path) -> None:
     store.put(URL, AGENT, TOKEN)
     folder = tmp_path / "a" / "b"
@@ -149,7 +149,7 @@ def test_only_the_owner_can_read_a_file(store: Store, tmp_path: Path) -> None:
     assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
 
 
-@pytest.mark.parametrize("store", ["keyring"], indirect=True)
+@pytest.mark.parametrize("store", [MemoryKeyring], indirect=True)
 def test_with_a_keyring_no_file_has_a_token(store: Store, tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     folder.mkdir(parents=True)
@@ -158,7 +158,63 @@ def test_with_a_keyring_no_file_has_a_token(store: Store, tmp_path: Path) -> Non
     assert {file.read_text() for file in folder.iterdir()} <= {""}
 
 
-@pytest.mark.parametrize("store", ["files"], indirect=True)
+class SmallKeyring(MemoryKeyring):
+    """Like the backend of Windows: refuses long records with an exception of its own."""
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        if len(password) > 2560:
+            raise RefusedByWindows
+        super().set_password(service, username, password)
+
+
+class RefusedByWindows(Exception):
+    pass
+
+
+class LockedKeyring(SmallKeyring):
+    """Deletes nothing either."""
+
+    def delete_password(self, service: str, username: str) -> None:
+        raise RefusedByWindows
+
+
+class BrokenKeyring(LockedKeyring):
+    """Fails in whatever it does."""
+
+    def get_password(self, service: str, username: str) -> str | None:
+        raise RefusedByWindows
+
+
+@pytest.mark.parametrize("store", [SmallKeyring, LockedKeyring, BrokenKeyring], indirect=True)
+def test_a_credential_that_the_keyring_refuses_is_stored_in_a_file(store: Store) -> None:
+    long = Credential("x" * 2560, "u1", "access", "refresh")
+    store.put(URL, AGENT, TOKEN)
+    store.put(URL, AGENT, long)
+    assert store.get(URL, AGENT) == long
+    store.put(URL, AGENT, TOKEN)
+    assert store.get(URL, AGENT) == TOKEN
+
+
+@pytest.mark.parametrize("store", [SmallKeyring], indirect=True)
+def test_a_file_leaves_no_earlier_credential_in_the_keyring(store: Store) -> None:
+    store.put(URL, AGENT, Credential("x"))
+    store.put(URL, AGENT, Credential("x" * 2560))
+    assert keyring.get_keyring().passwords == {}
+    store.remove(URL, AGENT)
+    assert store.get(URL, AGENT) is None
+
+
+def test_a_keyring_that_cannot_be_loaded_is_none(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise RefusedByWindows
+
+    monkeypatch.setattr(keyring, "get_keyring", fail)
+    monkeypatch.setattr("keyring.core.get_keyring", fail)
+    store.put(URL, AGENT, TOKEN)
+    assert store.get(URL, AGENT) == TOKEN
+
+
+@pytest.mark.parametrize("store", [NoKeyring], indirect=True)
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"other": 1}', '{"token": ""}', "\x00"])
 def test_a_damaged_file_is_as_if_nobody_had_signed_in(store: Store, tmp_path: Path, text: str) -> None:
     store.put(URL, AGENT, TOKEN)
@@ -167,7 +223,7 @@ def test_a_damaged_file_is_as_if_nobody_had_signed_in(store: Store, tmp_path: Pa
     assert store.get(URL, AGENT) is None
 
 
-@pytest.mark.parametrize("store", ["files"], indirect=True)
+@pytest.mark.parametrize("store", [NoKeyring], indirect=True)
 def test_a_reader_never_finds_half_a_file(store: Store) -> None:
     store.put(URL, AGENT, TOKEN)
 

@@ -37,7 +37,8 @@ class Store:
 
     def get(self, url: str, kind: str) -> Credential | None:
         name = _name(url, kind)
-        text = _keyring("get_password", name) or self._read(name)
+        # A file is later than the entry of the keyring: `_put` deletes it when the keyring takes the credential.
+        text = self._read(name) or _keyring("get_password", name)
         try:
             return Credential(**json.loads(text)) if text else None
         except (ValueError, TypeError):
@@ -76,6 +77,7 @@ class Store:
             self._delete(name)
         else:
             self._write(name, text)
+            _keyring("delete_password", name)
 
     def _read(self, name: str) -> str | None:
         try:
@@ -108,9 +110,7 @@ def _keyring(function: str, name: str, *arguments: str) -> Any:
     """Call a function of the library keyring. None without the library, without a keyring, or if it refuses."""
     try:
         import keyring
-        from keyring.errors import KeyringError
-    except ImportError:
-        return None
-    with suppress(KeyringError, OSError):
+
         return getattr(keyring, function)(SERVICE, name, *arguments)
-    return None
+    except Exception:  # noqa: BLE001  that of Windows refuses long records with an exception of another library
+        return None
