@@ -22,6 +22,8 @@ TOKEN = Credential("cag_" + "x" * 46)
 SIGN_IN = Credential("token", "u1", "access", "refresh")
 RENEWED = Credential("token 2", "u1", "access 2", "refresh")
 OTHER = Credential("token 3", "u2", "access 3", "refresh 3")
+DAMAGED = ["", "{", "[]", "null", '{"other": 1}', '{"token": ""}', "\x00", "[" * 100_000]
+DAMAGED += ['{"token": 5}', '{"token": null}', '{"token": ["x"]}', '{"token": "x", "user_id": null}']
 
 
 class MemoryKeyring(KeyringBackend):
@@ -215,7 +217,7 @@ def test_a_keyring_that_cannot_be_loaded_is_none(store: Store, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("store", [NoKeyring], indirect=True)
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"other": 1}', '{"token": ""}', "\x00"])
+@pytest.mark.parametrize("text", DAMAGED, ids=range(len(DAMAGED)))
 def test_a_damaged_file_is_as_if_nobody_had_signed_in(store: Store, tmp_path: Path, text: str) -> None:
     store.put(URL, AGENT, TOKEN)
     for file in (tmp_path / "a" / "b").iterdir():

@@ -25,7 +25,11 @@ class Credential:
 
     def __post_init__(self) -> None:
         others = (self.user_id, self.access_token, self.refresh_token)
-        if not self.token.strip() or not all(text.isascii() and text.isprintable() for text in (self.token, *others)):
+        # A stored credential may be another program's JSON.
+        is_visible = all(
+            isinstance(text, str) and text.isascii() and text.isprintable() for text in (self.token, *others)
+        )
+        if not is_visible or not self.token.strip():
             raise ValueError("A token consists of visible ASCII characters.")
 
     @property

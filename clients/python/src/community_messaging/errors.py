@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
@@ -71,6 +72,12 @@ class ServiceError(Exception):
         return cls(INVALID_INPUT, message, body={"error": INVALID_INPUT, "message": message, "field": field})
 
     @classmethod
+    def of_field(cls, name: str, *, status: int = 200) -> ServiceError:
+        """A success without a field that the service always sends."""
+        message = f"The response has no valid {name!r}: is this the base address of the service?"
+        return cls(INVALID_RESPONSE, message, status=status)
+
+    @classmethod
     def of_failure(cls, error: httpx.RequestError) -> ServiceError:
         reason = str(error) or type(error).__name__
         if isinstance(error, httpx.TransportError):
@@ -91,8 +98,8 @@ class ServiceError(Exception):
         return error
 
 
-def json_object(response: httpx.Response) -> dict[str, Any]:
-    """The JSON object of a success that is the answer to this very request."""
+def json_object(response: httpx.Response, fields: Mapping[str, type]) -> dict[str, Any]:
+    """The JSON object of a success that is the answer to this very request and has these fields."""
     body = object_in(response)
     if not body:
         message = "The response is no JSON object: is this the base address of the service?"
@@ -100,6 +107,9 @@ def json_object(response: httpx.Response) -> dict[str, Any]:
     if PAYLOAD_MISMATCH in response.headers:
         message = "Nothing is written: this key belongs to a write with another content. Send another key."
         raise ServiceError(KEY_REUSED, message, status=response.status_code, body={"error": KEY_REUSED, "first": body})
+    for name, kind in fields.items():
+        if not isinstance(body.get(name), kind):
+            raise ServiceError.of_field(name, status=response.status_code)
     return body
 
 

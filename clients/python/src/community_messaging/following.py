@@ -74,7 +74,7 @@ def _stream(session: Session, channel: Channel, cursor: str) -> Generator[Step, 
             cursor = event.id or cursor
             if is_resync:
                 yield Item(channel.resync(cursor))
-            elif item is not None:
+            elif isinstance(item, dict):
                 yield Item(item)
     except (httpx.RequestError, ValueError):
         pass  # The connection is cut. The stream continues after the last event that has been read.
@@ -85,7 +85,8 @@ def _poll(session: Session, channel: Channel, cursor: str) -> Steps[str]:
     """The items of the list up to now. Returns the position after them."""
     try:
         while True:
-            page = yield from session.ask(dict, channel.request(cursor=cursor, limit=100))
+            request = channel.request(cursor=cursor, limit=100)
+            page = yield from session.ask(dict, request, **{channel.items: list}, hasMore=bool, nextCursor=str)
             for item in page[channel.items]:
                 yield Item(item)
             cursor = page["nextCursor"]
@@ -112,7 +113,7 @@ def _resync(session: Session, channel: Channel, lost: str) -> Steps[str]:
 
 
 def _cursor_of_now(session: Session, channel: Channel) -> Steps[str]:
-    page = yield from session.ask(dict, channel.request(tail="true"))
+    page = yield from session.ask(dict, channel.request(tail="true"), nextCursor=str)
     return str(page["nextCursor"])
 
 

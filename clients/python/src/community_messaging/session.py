@@ -43,11 +43,11 @@ class Session:
         self.retry = retry or RetryPolicy()
         self._build_request = build_request
 
-    def ask(self, record: type[Record], request: Request) -> Steps[Record]:
-        """The JSON object that answers the request, typed as `record`."""
+    def ask(self, record: type[Record], request: Request, **fields: type) -> Steps[Record]:
+        """The JSON object that answers the request, typed as `record`. It has at least these fields."""
         try:
             response = yield from self.attempt(request)
-            return cast("Record", json_object(response))
+            return cast("Record", json_object(response, fields))
         except ServiceError as error:
             error.key = request.key
             raise
@@ -55,12 +55,14 @@ class Session:
     def list_all(self, items: str, request: Request) -> Steps[None]:
         """The items of a list, from page to page."""
         while True:
-            page = yield from self.ask(dict, request)
+            page = yield from self.ask(dict, request, **{items: list}, hasMore=bool)
             for item in page[items]:
                 yield Item(item)
             if not page["hasMore"]:
                 return
-            request = request.asking(cursor=page["nextCursor"])
+            if not isinstance(cursor := page.get("nextCursor"), str):
+                raise ServiceError.of_field("nextCursor")
+            request = request.asking(cursor=cursor)
 
     def attempt(
         self, request: Request, step: Callable[[httpx.Request], Send | Open] = Send, *, origin: str = ""
@@ -89,21 +91,27 @@ class Session:
 
     def renew(self, refresh_token: str) -> Steps[None]:
         """Get another user token with the refresh token of the sign-in."""
-        access = yield from self.ask(dict, from_nobody(post("/api/auth/refresh", refresh_token=refresh_token)))
+        access = yield from self.ask(
+            dict, from_nobody(post("/api/auth/refresh", refresh_token=refresh_token)), accessToken=str
+        )
         yield from self.take_sign_in(access["accessToken"], refresh_token)
 
     def take_sign_in(self, access_token: str, refresh_token: str) -> Steps[None]:
         """Call as the person who has signed in."""
         signed_in = {"Authorization": f"Bearer {access_token}"}
         request = from_nobody(post("/api/auth/embed-token"))
-        issued = yield from self.ask(dict, replace(request, headers=request.headers | signed_in))
-        self.credential = Credential(issued["token"], issued["userId"], access_token, refresh_token)
+        request = replace(request, headers=request.headers | signed_in)
+        issued = yield from self.ask(dict, request, token=str, userId=str)
+        try:
+            self.credential = Credential(issued["token"], issued["userId"], access_token, refresh_token)
+        except ValueError as error:
+            raise ServiceError.of_field("token") from error
 
     def page_id(self, page: str) -> Steps[str]:
         """The page id of a URL; a page id is returned as it is."""
         if page.startswith(PAGE_ID_PREFIX):
             return page
-        normalized = yield from self.ask(dict, post("/v1/presence/normalize-url", url=page))
+        normalized = yield from self.ask(dict, post("/v1/presence/normalize-url", url=page), pageId=str)
         return str(normalized["pageId"])
 
     def _renewable(self, request: Request, error: ServiceError) -> str:

@@ -10,13 +10,15 @@ from community_messaging.requests import from_nobody, get, post, with_sign_in
 from community_messaging.session import Session
 from community_messaging.steps import Steps
 
+SIGNED_IN = {"accessToken": str, "refreshToken": str, "user": dict}
+
 
 class AccountCalls(Session):
     @call
     def whoami(self) -> Steps[Account]:
         """The account that calls (getAgentSelf, getMe)."""
         if self.credential and self.credential.is_agent:
-            return (yield from self.ask(AgentSelf, get("/v1/agent/self")))["account"]
+            return (yield from self.ask(AgentSelf, get("/v1/agent/self"), account=dict))["account"]
         return (yield from self.ask(Account, with_sign_in(get("/api/auth/me"))))
 
     @call
@@ -34,7 +36,7 @@ class AccountCalls(Session):
         """
         # A code is accepted once: a second arrival would be refused.
         request = post("/api/auth/login", is_repeatable=code is None, handle=handle, password=password, code=code)
-        session = yield from self.ask(dict, from_nobody(request))
+        session = yield from self.ask(dict, from_nobody(request), **SIGNED_IN)
         return (yield from self._signed_in(session))
 
     @call
@@ -42,7 +44,8 @@ class AccountCalls(Session):
         """Create the account of a person and sign in (register)."""
         fields = {"handle": handle, "name": name, "password": password}
         # A second arrival would be refused: the handle is taken.
-        session = yield from self.ask(dict, from_nobody(post("/api/auth/register", is_repeatable=False, **fields)))
+        request = post("/api/auth/register", is_repeatable=False, **fields)
+        session = yield from self.ask(dict, from_nobody(request), **SIGNED_IN)
         return (yield from self._signed_in(session))
 
     @call

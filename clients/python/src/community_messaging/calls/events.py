@@ -27,7 +27,8 @@ class EventCalls(Session):
         self, cursor: str | None = None, *, types: Iterable[str] | None = None, page_size: int | None = None
     ) -> Steps[Inbox]:
         """One page of the inbox (listInbox). `nextCursor` advances without events too, so that it does not expire."""
-        return self.ask(Inbox, _inbox(types).request(limit=page_size, cursor=cursor))
+        request = _inbox(types).request(limit=page_size, cursor=cursor)
+        return self.ask(Inbox, request, events=list, hasMore=bool, nextCursor=str)
 
     @listing(Event)
     def follow_inbox(

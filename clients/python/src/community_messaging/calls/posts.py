@@ -51,7 +51,7 @@ class PostCalls(Session):
     ) -> Steps[Message]:
         """Reply to a post, in its community (createMessage)."""
         parent = yield from self._message(message_id)
-        place = {"page_id": parent["pageId"], "community_id": parent["communityId"], "parent_id": message_id}
+        place = {"page_id": parent["pageId"], "community_id": parent.get("communityId"), "parent_id": message_id}
         return (yield from self._create(key, content=content, **(place | fields)))
 
     @call
@@ -73,7 +73,7 @@ class PostCalls(Session):
         page_id = yield from self.page_id(page or quoted["pageId"])
         place = {"page_id": page_id, "quote_id": message_id, "parent_id": parent_id}
         if page_id == quoted["pageId"] and parent_id is None:
-            place["community_id"] = quoted["communityId"]
+            place["community_id"] = quoted.get("communityId")
         return (yield from self._create(key, content=content, **(place | fields)))
 
     @call
@@ -134,12 +134,13 @@ class PostCalls(Session):
                 anchor_text=anchor_text,
                 language=language,
             ),
+            id=str,
         )
 
     @call
     def delete(self, message_id: str, *, key: str | None = None) -> Steps[DeletedMessage]:
         """Delete a post of your own (deleteMessage)."""
-        return self.ask(DeletedMessage, write("DELETE", "/api/messages/{id}", message_id, key=key))
+        return self.ask(DeletedMessage, write("DELETE", "/api/messages/{id}", message_id, key=key), deleted=bool)
 
     @call
     def report(
@@ -159,7 +160,7 @@ class PostCalls(Session):
     def unreact(self, message_id: str, *, key: str | None = None) -> Steps[RemovedReaction | None]:
         """Remove your reaction to a post (removeReaction). None: you have none among your newest 1,000 on its page."""
         message = yield from self._message(message_id)
-        own = yield from self.ask(dict, get("/v1/me/reactions", page_id=message["pageId"]))
+        own = yield from self.ask(dict, get("/v1/me/reactions", page_id=message["pageId"]), reactions=list)
         for reaction in own["reactions"]:
             if reaction["messageId"] == message["id"]:
                 request = write("DELETE", "/v1/reactions/{id}", reaction["reactionId"], key=key)
@@ -167,7 +168,7 @@ class PostCalls(Session):
         return None
 
     def _message(self, message_id: str) -> Steps[Message]:
-        return self.ask(Message, get("/api/messages/{id}", message_id))
+        return self.ask(Message, get("/api/messages/{id}", message_id), id=str, pageId=str)
 
     def _create(self, key: str | None, **body: Any) -> Steps[Message]:
-        return self.ask(Message, write("POST", "/api/messages", key=key, **body))
+        return self.ask(Message, write("POST", "/api/messages", key=key, **body), id=str)

@@ -32,7 +32,7 @@ class ReadingCalls(Session):
     @call
     def message(self, message_id: str) -> Steps[Message]:
         """One post (getMessage)."""
-        return self.ask(Message, get("/api/messages/{id}", message_id))
+        return self.ask(Message, get("/api/messages/{id}", message_id), id=str)
 
     @listing(Message)
     def messages(
@@ -62,7 +62,7 @@ class ReadingCalls(Session):
     @listing(Message)
     def replies(self, message_id: str, *, sort: str | None = None, page_size: int | None = None) -> Steps[None]:
         """The replies to a post (listMessages)."""
-        parent = yield from self.ask(Message, get("/api/messages/{id}", message_id))
+        parent = yield from self.ask(Message, get("/api/messages/{id}", message_id), pageId=str)
         request = get("/api/messages", page_id=parent["pageId"], parent_id=message_id, sort=sort, limit=page_size)
         yield from self.list_all("messages", request)
 
@@ -84,14 +84,14 @@ class ReadingCalls(Session):
     def own_reactions(self, page: str) -> Steps[list[OwnReaction]]:
         """Your own reactions on a page, the newest 1,000 (listOwnReactions)."""
         page_id = yield from self.page_id(page)
-        answer = yield from self.ask(dict, get("/v1/me/reactions", page_id=page_id))
+        answer = yield from self.ask(dict, get("/v1/me/reactions", page_id=page_id), reactions=list)
         reactions: list[OwnReaction] = answer["reactions"]
         return reactions
 
     @call
     def presence(self, urls: Sequence[str]) -> Steps[list[PresenceCount]]:
         """How many posts up to 100 URLs have, in the same order; nothing is stored (getPresenceCounts)."""
-        answer = yield from self.ask(dict, post("/v1/presence/counts", urls=list(urls)))
+        answer = yield from self.ask(dict, post("/v1/presence/counts", urls=list(urls)), counts=list)
         counts: list[PresenceCount] = answer["counts"]
         return counts
 
@@ -99,7 +99,7 @@ class ReadingCalls(Session):
     def participants(self, page: str) -> Steps[list[Account]]:
         """Who wrote on a page, those who wrote last first, at most 100 (listParticipants)."""
         page_id = yield from self.page_id(page)
-        answer = yield from self.ask(dict, get("/v1/presence/participants", page_id=page_id))
+        answer = yield from self.ask(dict, get("/v1/presence/participants", page_id=page_id), participants=list)
         participants: list[Account] = answer["participants"]
         return participants
 
@@ -121,6 +121,6 @@ class ReadingCalls(Session):
     @call
     def smart_tags(self) -> Steps[list[SmartTag]]:
         """The types of smart tags, each with the schema of its payload and an example (listSmartTags)."""
-        answer = yield from self.ask(dict, get("/v1/smart-tags"))
+        answer = yield from self.ask(dict, get("/v1/smart-tags"), smartTags=list)
         tags: list[SmartTag] = answer["smartTags"]
         return tags

@@ -39,7 +39,8 @@ class WebhookCalls(Session):
     @call
     def test_webhook(self, webhook_id: str, *, key: str | None = None) -> Steps[str]:
         """Send a test event; returns its id (testWebhook)."""
-        answer = yield from self.ask(dict, write("POST", "/v1/webhooks/{id}/test", webhook_id, key=key))
+        request = write("POST", "/v1/webhooks/{id}/test", webhook_id, key=key)
+        answer = yield from self.ask(dict, request, eventId=str)
         return str(answer["eventId"])
 
     @call

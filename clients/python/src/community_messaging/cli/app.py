@@ -17,7 +17,7 @@ from community_messaging.cli.output import clean, echo_json
 from community_messaging.cli.store import AGENT, KINDS, PERSON, SERVICE, Store
 from community_messaging.client import Client
 from community_messaging.credentials import Credential
-from community_messaging.errors import ServiceError
+from community_messaging.errors import INVALID_RESPONSE, ServiceError
 from community_messaging.retries import RetryPolicy
 
 REFUSED, NOT_SIGNED_IN, LIMITED, AWAY = 1, 3, 4, 5
@@ -86,11 +86,20 @@ class State:
 
 
 class JsonCommand(click.Command):
-    """A command that takes `--json` also after its name."""
+    """A command that takes `--json` also after its name, and reports responses that it cannot read."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.params.append(json_option())
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        # Arguments are parsed by now: these come from the fields of a response.
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            found = f"{type(error).__name__}: {error}"
+            message = f"The response is not as expected ({found}): is this the base address of the service?"
+            raise ServiceError(INVALID_RESPONSE, message) from error
 
 
 class Program(click.Group):

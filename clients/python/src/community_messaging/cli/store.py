@@ -41,7 +41,7 @@ class Store:
         text = self._read(name) or _keyring("get_password", name)
         try:
             return Credential(**json.loads(text)) if text else None
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return None  # Not written by this version: as if nobody had signed in.
 
     def put(self, url: str, kind: str, credential: Credential) -> None:

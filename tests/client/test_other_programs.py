@@ -1,0 +1,126 @@
+"""JSON of another program in the place of the service is an error that says so, of the client and of `cm`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from community_messaging import Client, Credential, RetryPolicy, ServiceError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.client.commands import DONE, UNREACHABLE, Command
+from tests.client.scripted import Answer, scripted
+
+AGENT = "cag_" + "x" * 46
+SIGN_IN = Credential("token", "u1", "access", "refresh")
+URL = "https://a.example"
+OTHERS = [
+    {"status": "ok"},
+    {"account": None, "accessToken": 5, "counts": 5, "events": None, "messages": None, "pageId": 5, "reactions": "x"},
+    {"messages": [], "events": []},
+    {"messages": [], "events": [], "hasMore": True, "nextCursor": None},
+]
+CALLS: list[Callable[[Client], Any]] = [
+    lambda client: client.whoami(),
+    lambda client: client.sign_in("ada", "a password"),
+    lambda client: client.register("ada", "Ada", "a password"),
+    lambda client: client.run(client.renew("refresh")),
+    lambda client: client.post(URL, "Hello"),
+    lambda client: client.reply("m1", "Hello"),
+    lambda client: client.quote("m1", "Hello"),
+    lambda client: client.unreact("m1"),
+    lambda client: list(client.messages("p1_x")),
+    lambda client: list(client.replies("m1")),
+    lambda client: client.own_reactions("p1_x"),
+    lambda client: client.presence([URL]),
+    lambda client: client.participants("p1_x"),
+    lambda client: client.smart_tags(),
+    lambda client: list(client.inbox()),
+    lambda client: client.inbox_page(),
+    lambda client: next(client.follow_inbox()),
+    lambda client: client.test_webhook("w1"),
+]
+COMMANDS = [
+    ("whoami",),
+    ("read", URL),
+    ("read", "p1_x"),
+    ("read", "p1_x", "--replies-to", "m1"),
+    ("search", "x"),
+    ("inbox",),
+    ("post", "p1_x", "Hello"),
+    ("reply", "m1", "Hello"),
+    ("react", "m1", "x"),
+    ("react", "m1", "--remove"),
+    ("delete", "m1"),
+    ("status",),
+    ("status", "r1"),
+    ("cancel", "r1"),
+    ("token", "list"),
+    ("token", "create", "r1"),
+    ("token", "create", "r1", "--save"),
+    ("token", "revoke", "t1"),
+    ("token", "rotate", "t1"),
+]
+KEYS = [
+    "id",
+    "messages",
+    "events",
+    "requests",
+    "account",
+    "author",
+    "limits",
+    "message",
+    "token",
+    "pageId",
+    "nextCursor",
+]
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda values: st.lists(values, max_size=2) | st.dictionaries(st.sampled_from(KEYS), values, max_size=5),
+    max_leaves=8,
+)
+json_objects = st.dictionaries(st.sampled_from(KEYS), json_values, min_size=1)
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=range(len(OTHERS)))
+@pytest.mark.parametrize("call", CALLS, ids=range(len(CALLS)))
+def test_a_client_raises_invalid_response(call: Callable[[Client], Any], other: dict[str, Any]) -> None:
+    with (
+        scripted(Answer(200, other)) as server,
+        Client(server.base_url, AGENT, retry=RetryPolicy(attempts=1)) as client,
+        pytest.raises(ServiceError) as failed,
+    ):
+        call(client)
+    assert (failed.value.code, failed.value.status, failed.value.is_unreachable) == ("invalid_response", 200, True)
+
+
+def test_a_token_that_no_header_can_carry_is_an_invalid_response() -> None:
+    answer = Answer(200, {"accessToken": "x", "refreshToken": "x", "user": {}, "token": "é", "userId": "u1"})
+    with scripted(answer) as server, Client(server.base_url) as client, pytest.raises(ServiceError) as failed:
+        client.sign_in("ada", "a password")
+    assert failed.value.code == "invalid_response"
+
+
+@pytest.mark.parametrize("token", [AGENT, "e30.e30.x"], ids=["agent", "person"])
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command_says_so_in_one_sentence(words: tuple[str, ...], token: str, tmp_path: Path) -> None:
+    with scripted(Answer(200, {"status": "ok", "account": None, "messages": 5})) as server:
+        finished = Command(tmp_path, server.base_url, {"CM_TOKEN": token})(*words)
+    if (words, token) == (("whoami",), "e30.e30.x"):
+        return  # Refused without a call.
+    assert (finished.code, finished.out) == (UNREACHABLE, "")
+    sentence, *repetition = finished.err.splitlines()
+    assert sentence.startswith("invalid_response: The response ")
+    assert sentence.endswith("is this the base address of the service?")
+    assert all(line.startswith("  Repeat the command with: --key ") for line in repetition)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(words=st.sampled_from(COMMANDS), answer=json_objects)
+def test_no_answer_is_a_traceback(words: tuple[str, ...], answer: dict[str, Any], tmp_path: Path) -> None:
+    with scripted(Answer(200, answer | {"hasMore": False})) as server:
+        finished = Command(tmp_path, server.base_url, {"CM_TOKEN": AGENT})(*words)
+    assert finished.code in (DONE, UNREACHABLE), finished
