@@ -96,7 +96,7 @@ class JsonCommand(click.Command):
         try:
             return super().invoke(ctx)
         # Arguments are parsed by now: these come from the fields of a response.
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, AttributeError) as error:
             found = f"{type(error).__name__}: {error}"
             message = f"The response is not as expected ({found}): is this the base address of the service?"
             raise ServiceError(INVALID_RESPONSE, message) from error
