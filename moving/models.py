@@ -161,6 +161,8 @@ class ImportedPost(OfSource):
 
     move = models.ForeignKey(Move, on_delete=models.PROTECT, db_index=False, related_name="posts")
     message_id = models.UUIDField(unique=True)
+    # Not all reactions of the file are written yet (see `moving.imports.reactions`).
+    lacks_reactions = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         indexes = [models.Index("move", "id", name="posts_of_move")]

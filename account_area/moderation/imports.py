@@ -56,6 +56,7 @@ STEPS = {
     "ordering": _("Settling the order of the posts"),
     "checking": _("Looking for posts that are here already"),
     "writing": _("Writing the posts"),
+    "reacting": _("Writing the reactions"),
     "undoing": _("Removing the posts"),
 }
 COUNTS = {

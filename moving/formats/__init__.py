@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
-from moving.formats.records import Author, Post, Record, UnreadableFile, Unusable
+from moving.formats.records import Author, Post, Reactions, Record, UnreadableFile, Unusable
 from moving.formats.source import Source
 
-__all__ = ["FORMATS", "Author", "Post", "Record", "Source", "UnreadableFile", "Unusable", "read"]
+__all__ = ["FORMATS", "Author", "Post", "Reactions", "Record", "Source", "UnreadableFile", "Unusable", "read"]
 
 Reader = Callable[[Source], Iterator[Record]]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any, Literal, cast
 
 import orjson
 
 from messaging.deleted_accounts import HEIR_HANDLES, NOBODY
 from moving.formats.json_lines import STRINGS, TOO_LONG, Line, lines
-from moving.formats.records import Author, Post, Record, UnreadableFile, Unusable
+from moving.formats.records import Author, Post, Reactions, Record, UnreadableFile, Unusable
 from moving.formats.source import CutOff, Source
 from moving.own_format import FORMAT, VERSION
 
@@ -27,8 +26,9 @@ ID_MAX = 200
 # payload of a post may have 64 KB, most of which may be numbers.
 STRUCTURE_MAX = 512 << 10
 SCORE_MAX = 2**31 - 1
-# Of one post; they are in memory together.
+# Of one post.
 REACTIONS_MAX = 50_000
+TOO_MANY = f"Only the first {REACTIONS_MAX:,} reactions of a post are taken."
 
 
 class BadLine(Exception):
@@ -39,25 +39,26 @@ def read(source: Source) -> Iterator[Record]:
     """Raises UnreadableFile for a file that is no such export, or of a version that is not known."""
     numbered = _lines(source)
     _check_header(next(numbered, None))
-    held: Post | None = None
-    has_end = False
+    post: Post | None = None
+    taken, has_end = 0, False
     for line in numbered:
         try:
             values = _object(line)
             kind = values.get("type")
-            if kind == "reactions":
-                _add_reactions(held, values)
-            elif kind == "post":
-                post = _post(values)
-                if held is not None:
-                    yield held
-                held = post
+            if kind == "post":
+                yield (post := _post(values))
+                taken = 0
+            if kind in ("post", "reactions"):
+                reactions = _reactions(values, post)
+                if first := reactions[: REACTIONS_MAX - taken]:
+                    yield Reactions(first)
+                taken += len(first)
+                if len(first) < len(reactions):
+                    yield Unusable("", "", f"Line {line.number}: {TOO_MANY}")
         except BadLine as problem:
             yield Unusable("", "", f"Line {line.number}: {problem}")
             continue
         has_end = kind == "end"
-    if held is not None:
-        yield held
     if not has_end:
         yield Unusable("", "", "The file was cut off: its last line is missing.")
 
@@ -105,21 +106,17 @@ def _without_nul(value: Any) -> Any:
     return value
 
 
-def _add_reactions(post: Post | None, values: dict[str, Any]) -> None:
-    if post is None or values.get("postId") != post.source_id:
+def _reactions(values: dict[str, Any], post: Post | None) -> list[Any]:
+    """Those of the line of a post, or of a further line. `post`: the last one."""
+    if values["type"] == "reactions" and (post is None or values.get("postId") != post.source_id):
         raise BadLine("Its reactions do not belong to the post before it.")
-    known = post.extra["reactions"]
-    further = _list(values, "reactions")
-    known += islice(further, REACTIONS_MAX - len(known))
-    if len(known) == REACTIONS_MAX:
-        raise BadLine(f"Only the first {REACTIONS_MAX:,} reactions of a post are taken.")
+    return _list(values, "reactions")
 
 
 def _post(values: dict[str, Any]) -> Post:
     state = STATES.get(values.get("status") if isinstance(values.get("status"), str) else None)
     if state is None:
         raise BadLine(f"A post needs a status out of {', '.join(STATES)}.")
-    values["reactions"] = _list(values, "reactions")[:REACTIONS_MAX]
     return Post(
         source_id=_text(values, "id", most=ID_MAX),
         parent_id=_optional_text(values, "parentId", most=ID_MAX),

@@ -32,8 +32,9 @@ class Post:
 
     `parent_id` is "" for a top-level post. `address` is as written there, unescaped. Times are aware, None where
     missing or unreadable. `text` is Markdown of `messaging.markdown`, of any length, without NUL. `extra` is the whole
-    object of a line of our own export, else empty. `site` is the address of the site where ids are numbers that other
-    sites have too, "/" where that is not known, and "" where ids are unique everywhere.
+    object of a line of our own export, else empty; its reactions follow as records. `site` is the address of the site
+    where ids are numbers that other sites have too, "/" where that is not known, and "" where ids are unique
+    everywhere.
     """
 
     source_id: str
@@ -51,6 +52,13 @@ class Post:
 
 
 @dataclass(frozen=True, slots=True)
+class Reactions:
+    """Some of the reactions to the post before, as a line of our own export has them. A post may have several."""
+
+    values: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Unusable:
     """A part of the file that cannot be taken. `reason` is one plain sentence for the report."""
 
@@ -59,7 +67,7 @@ class Unusable:
     reason: str
 
 
-Record = Post | Unusable
+Record = Post | Reactions | Unusable
 
 
 class UnreadableFile(Exception):

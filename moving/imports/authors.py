@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 from uuid import UUID
 
 from django.contrib.auth.hashers import make_password
@@ -12,7 +12,6 @@ from config.database.sql import fetch_all
 from messaging.deleted_accounts import HEIR_HANDLES, HEIRS
 from messaging.models import Account, AccountKind, HandleClaim
 from messaging.personal_data.erasing import heirs
-from moving.imports.staged_rows import StagedPost
 from moving.imports.texts import handle_for, source_id_of
 from moving.models import ImportedAuthor, Move
 
@@ -24,16 +23,20 @@ WHERE community_id = %s AND format = %s AND source_id = ANY(%s::text[])
 """
 
 
-class Writer(NamedTuple):
-    """An author by the names of `StagedPost`, of something else than a post."""
+class Writer(Protocol):
+    """Whose a staged post or reaction is."""
 
-    author_id: str
-    author_name: str
-    author_email: str
-    author_kind: str
+    @property
+    def author_id(self) -> str: ...
+    @property
+    def author_name(self) -> str: ...
+    @property
+    def author_email(self) -> str: ...
+    @property
+    def author_kind(self) -> str: ...
 
 
-def accounts_of(posts: Iterable[StagedPost | Writer], *, move: Move, site: str = "") -> dict[str, UUID]:
+def accounts_of(posts: Iterable[Writer], *, move: Move, site: str = "") -> dict[str, UUID]:
     """The account of each author, by foreign id; creates those that are missing. The caller has locked the source."""
     authors = {post.author_id: post for post in posts}
     stored = {source_id_of(author_id, site=site): author_id for author_id in authors}
@@ -44,7 +47,7 @@ def accounts_of(posts: Iterable[StagedPost | Writer], *, move: Move, site: str =
     return known | _create([post for author_id, post in authors.items() if author_id not in known], move, site)
 
 
-def _create(posts: list[StagedPost | Writer], move: Move, site: str) -> dict[str, UUID]:
+def _create(posts: Sequence[Writer], move: Move, site: str) -> dict[str, UUID]:
     accounts = [_account(post) for post in posts]
     HandleClaim.objects.bulk_create(HandleClaim(handle=account.handle) for account in accounts)
     Account.objects.bulk_create(accounts)
@@ -62,7 +65,7 @@ def _create(posts: list[StagedPost | Writer], move: Move, site: str) -> dict[str
     return {post.author_id: account.pk for post, account in zip(posts, accounts, strict=True)}
 
 
-def _account(post: StagedPost | Writer) -> Account:
+def _account(post: Writer) -> Account:
     return Account(
         handle=handle_for(post.author_name),
         name=post.author_name,

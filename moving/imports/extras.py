@@ -19,13 +19,12 @@ from messaging.serializers.messages import NewMessage
 from messaging.validation import require_tag
 from moving.formats.own import time_of
 from moving.imports.texts import storable
-from moving.imports.usable_reactions import usable
 
 NAMES = {field.name: field.column for field in CONTENT_FIELDS if field.name != "content"}
 DEFAULTS = {field.column: field.model_field.get_default() for field in CONTENT_FIELDS if field.name != "content"}
 OF_TAG = ("tagType", "payload")
-# Also copied to the row of a post (see `reactions`, `quotes` and `writing`).
-OTHERS = ("quoteId", "reactions", "updatedAt")
+# Also copied to the row of a post (see `quotes` and `writing`).
+OTHERS = ("quoteId", "updatedAt")
 
 
 def checked(extra: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -53,10 +52,6 @@ def _others(sent: dict[str, Any], refused: dict[str, str]) -> dict[str, Any]:
     if not isinstance(others.get("quoteId", ""), str):
         del others["quoteId"]
         refused["quoteId"] = "Not a string"
-    if "reactions" in others:
-        others["reactions"] = usable(sent["reactions"])
-        if left_out := len(sent["reactions"]) - len(others["reactions"]):
-            refused["reactions"] = f"{left_out:,} without an emoji, a date or an author, or of too many kinds"
     return others
 
 

@@ -38,7 +38,9 @@ REMOVE_QUOTES = """
 UPDATE post SET extra = json_remove(extra, '$.quoteId')
 WHERE number IN (SELECT number FROM quote WHERE quote_id IN (SELECT source_id FROM missing))
 """
-REMOVE_EMPTY = "UPDATE post SET state = 'deleted', extra = NULL WHERE number IN (SELECT number FROM missing)"
+REMOVE_EMPTY = """
+UPDATE post SET state = 'deleted', extra = NULL, last_reaction = NULL WHERE number IN (SELECT number FROM missing)
+"""
 REASON = "the quoted post is not in the file"
 
 

@@ -13,7 +13,7 @@ MEGABYTE = 1_000_000
 
 
 class Step(NamedTuple):
-    """`done` of `total` bytes (reading) or posts (ordering, checking, writing, undoing)."""
+    """`done` of `total` bytes (reading), posts (ordering, checking, writing, undoing) or reactions (reacting)."""
 
     name: str
     done: int
@@ -70,7 +70,8 @@ def _line(step: Step, seconds: float) -> str:
     if step.name == "reading":
         amounts = f"{step.done / MEGABYTE:,.1f} of {step.total / MEGABYTE:,.1f} MB, {rate / MEGABYTE:,.1f} MB/s"
     else:
-        amounts = f"{step.done:,} of {step.total:,} posts, {rate:,.0f}/s"
+        unit = "reactions" if step.name == "reacting" else "posts"
+        amounts = f"{step.done:,} of {step.total:,} {unit}, {rate:,.0f}/s"
     return f"{step.name}: {amounts}, {remaining} left"
 
 

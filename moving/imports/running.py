@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from moving.imports.missing_quotes import leave_out_missing_quotes
 from moving.imports.planning import Plan, Planner
 from moving.imports.progress import Step, Tell
 from moving.imports.quotes import restore_quotes
+from moving.imports.reactions import restore_reactions
 from moving.imports.report import CHANGED, SKIPPED, Report
 from moving.imports.sites import site_of
 from moving.imports.staged_rows import StagedPost, opened
@@ -33,7 +34,7 @@ from moving.models import Move
 # Each batch locks the counts of its community, for which others wait.
 BATCH = 500
 # Long texts take long to index for search: 500 of 10,000 characters take seconds.
-BATCH_CHARACTERS = 500_000
+BATCH_BYTES = 500_000
 PREVIEWED = 10
 PREVIEW_TEXT = 300
 PIECE = 1 << 20
@@ -107,6 +108,7 @@ def run(
                 _add_up(posts, result, write(posts, times, move=move, site=site))
             tell(Step("checking" if is_dry_run else "writing", result.new + result.earlier, len(plan.order)))
         if not is_dry_run:
+            restore_reactions(database, move=move, total=staging.reactions, tell=tell)
             restore_quotes(database, move=move)
     if not is_dry_run:
         announce(move)
@@ -130,21 +132,20 @@ def _read(staging: Staging, move: Move, path: Path, tell: Tell, content_max: int
 
 
 def _batches(staging: Staging, plan: Plan) -> Iterator[tuple[list[StagedPost], array[int]]]:
-    for start in range(0, len(plan.order), BATCH):
-        for posts in _parts(staging.posts(plan.order[start : start + BATCH])):
-            yield posts, array("q", (plan.times[post.number] for post in posts))
+    for posts in _divided(staging.posts(plan.order)):
+        yield posts, array("q", (plan.times[post.number] for post in posts))
 
 
-def _parts(posts: list[StagedPost]) -> Iterator[list[StagedPost]]:
-    """The same posts in lists that take about as long to write; most often one."""
+def _divided(posts: Iterable[StagedPost]) -> Iterator[list[StagedPost]]:
+    """The same posts in lists that take about as long to write, and not more memory than one post more than that."""
     part: list[StagedPost] = []
-    characters = 0
+    size = 0
     for post in posts:
         part.append(post)
-        characters += len(post.content)
-        if characters >= BATCH_CHARACTERS:
+        size += post.size
+        if len(part) == BATCH or size >= BATCH_BYTES:
             yield part
-            part, characters = [], 0
+            part, size = [], 0
     if part:
         yield part
 

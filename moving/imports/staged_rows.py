@@ -12,8 +12,10 @@ CREATE TABLE page (number INTEGER PRIMARY KEY, page_id TEXT UNIQUE, url TEXT);
 CREATE TABLE author (number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, name TEXT, email TEXT, kind TEXT);
 CREATE TABLE post (
     number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, parent_id TEXT, page INTEGER, author INTEGER, state TEXT,
-    created INTEGER, thread_created INTEGER, edited INTEGER, score INTEGER, content TEXT, extra TEXT, address TEXT
+    created INTEGER, thread_created INTEGER, edited INTEGER, score INTEGER, content TEXT, extra TEXT, address TEXT,
+    last_reaction INTEGER
 );
+CREATE TABLE reaction (number INTEGER PRIMARY KEY, post INTEGER, author INTEGER, emoji TEXT, at TEXT);
 CREATE TABLE quote (number INTEGER PRIMARY KEY, quote_id TEXT, has_nothing_else INTEGER);
 """
 PRAGMAS = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;"
@@ -37,13 +39,19 @@ class StagedPost(NamedTuple):
     content: str
     extra: str | None
     address: str
+    has_reactions: bool
+
+    @property
+    def size(self) -> int:
+        """The bytes of its texts."""
+        return len(self.content.encode()) + len((self.extra or "").encode())
 
 
 SELECT = """
 SELECT post.number, post.source_id, parent_id, page_id, url, author.source_id, name, email, kind, state, edited, score,
-    content, extra, address
+    content, extra, address, last_reaction IS NOT NULL
 FROM post JOIN page ON page.number = post.page JOIN author ON author.number = post.author
-WHERE post.number IN ({numbers})
+WHERE post.number = ?
 """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,17 +12,22 @@ import orjson
 from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
 from messaging.page_ids import NormalizedUrl
-from moving.formats import Author, Post, Record
+from moving.formats import Author, Post, Reactions, Record
 from moving.formats.records import ContentTooLarge
 from moving.imports import texts
 from moving.imports.addresses import Pages
 from moving.imports.extras import checked, has_content
 from moving.imports.report import Report
 from moving.imports.staged_rows import SELECT, StagedPost
+from moving.imports.usable_reactions import usable
 
-ADD_POST = "INSERT OR IGNORE INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ADD_POST = "INSERT OR IGNORE INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+ADD_REACTION = "INSERT INTO reaction VALUES (NULL, ?, ?, ?, ?)"
+SET_LAST_REACTION = "UPDATE post SET last_reaction = (SELECT max(number) FROM reaction) WHERE number = ?"
 ADD_QUOTE = "INSERT INTO quote VALUES (last_insert_rowid(), ?, ?)"
 ADD_PAGE = "INSERT INTO page VALUES (NULL, ?, ?) ON CONFLICT (page_id) DO UPDATE SET url = url RETURNING number"
+# Of an author whose row would not change: a name takes long to check, and an author may have many reactions.
+KNOWN_AUTHOR = "SELECT number FROM author WHERE source_id = ? AND (email <> '' OR ? = '')"
 ADD_AUTHOR = """
 INSERT INTO author VALUES (NULL, ?, ?, ?, ?)
 ON CONFLICT (source_id) DO UPDATE SET email = CASE email WHEN '' THEN excluded.email ELSE email END RETURNING number
@@ -34,7 +39,7 @@ NOT_TAKEN = {
     "pingback": "It is a pingback or trackback of another site, not a comment.",
 }
 HUMAN, AGENT = "human", "agent"
-# What a post takes beside its texts, with the entry of the index.
+# What a post, or a reaction, takes beside its texts, with the entry of the index.
 ROW_BYTES = 200
 
 
@@ -49,18 +54,25 @@ class Staging:
     ) -> None:
         self.database, self._pages, self._report = database, pages, report
         self._content_max, self._stored = content_max, 0
-        self.found = 0
+        self.found = self.reactions = 0
+        # The last post with its number, if it was taken, and the kinds of its reactions.
+        self._last: tuple[int, Post] | None = None
+        self._kinds: set[str] = set()
         # The address of the site whose numbers the ids are; "" where they are no numbers.
         self.home = ""
 
     def take(self, records: Iterable[Record]) -> None:
         self.database.execute("BEGIN")
         for record in records:
-            if isinstance(record, Post):
-                self.found += 1
-                self._take(record)
-            else:
-                self._report.skipped(record.source_id, record.address, record.reason)
+            match record:
+                case Post():
+                    self.found += 1
+                    self._last, self._kinds = None, set()
+                    self._take(record)
+                case Reactions(values):
+                    self._take_reactions(values)
+                case _:
+                    self._report.skipped(record.source_id, record.address, record.reason)
         self.database.execute("COMMIT")
 
     def count(self) -> int:
@@ -68,11 +80,10 @@ class Staging:
         count: int = self.database.execute("SELECT count(*) FROM post").fetchone()[0]
         return count
 
-    def posts(self, numbers: Sequence[int]) -> list[StagedPost]:
-        """In this order."""
-        statement = SELECT.format(numbers=",".join("?" * len(numbers)))
-        by_number = {row[0]: StagedPost(*row) for row in self.database.execute(statement, numbers)}
-        return [by_number[number] for number in numbers]
+    def posts(self, numbers: Iterable[int]) -> Iterator[StagedPost]:
+        """In this order, one in memory at a time."""
+        for number in numbers:
+            yield StagedPost(*self.database.execute(SELECT, [number]).fetchone())
 
     def _take(self, post: Post) -> None:
         if reason := NOT_TAKEN.get(post.state):
@@ -97,7 +108,7 @@ class Staging:
         values = (
             *(None, texts.source_id_of(post.source_id), texts.source_id_of(post.parent_id)),
             self._number(ADD_PAGE, page.page_id, page.normalized_url),
-            self._author(post),
+            self._author(post.author, post.extra.get("author", {}).get("kind")),
             post.state,
             *map(texts.microseconds, (post.created_at, post.thread_created_at, post.edited_at)),
             *(texts.score_of(post.score), texts.cut(content, CONTENT_MAX)),
@@ -105,14 +116,33 @@ class Staging:
             texts.storable(post.address),
         )
         self._count(values)
-        if not self.database.execute(ADD_POST, values).rowcount:
-            self._report.skipped(
+        added = self.database.execute(ADD_POST, values)
+        if not added.rowcount or added.lastrowid is None:
+            return self._report.skipped(
                 post.source_id, post.address, "An earlier post of the file has the same id.", kind="duplicate"
             )
-        elif (quote_id := fields.get("quoteId")) and post.state != "deleted":
+        self._last = added.lastrowid, post
+        if (quote_id := fields.get("quoteId")) and post.state != "deleted":
             has_nothing_else = not content and not has_content(fields | {"quoteId": None})
             self.database.execute(ADD_QUOTE, (texts.source_id_of(quote_id), has_nothing_else))
         return None
+
+    def _take_reactions(self, values: list[Any]) -> None:
+        """Those of a post that is not taken are not either."""
+        if self._last is None:
+            return
+        number, post = self._last
+        before = self.reactions
+        for reaction in usable(values, self._kinds):
+            row = (number, self._author(reaction.author, reaction.kind), reaction.emoji, reaction.at)
+            self._count(row)
+            self.database.execute(ADD_REACTION, row)
+            self.reactions += 1
+        if self.reactions > before:
+            self.database.execute(SET_LAST_REACTION, [number])
+        if left_out := len(values) - (self.reactions - before):
+            reason = f"Left out: reactions ({left_out:,} without an emoji, a date or an author, or of too many kinds)."
+            self._report.changed(post.source_id, post.address, reason, kind="fields")
 
     def _home(self, post: Post, page: NormalizedUrl) -> str:
         """After the replacements of addresses, as pages; where the site has no address, the host of the page."""
@@ -122,7 +152,7 @@ class Staging:
         return urlsplit(page.normalized_url).netloc if post.site else ""
 
     def _count(self, values: Sequence[object]) -> None:
-        self._stored += ROW_BYTES + sum(len(value) for value in values if isinstance(value, str))
+        self._stored += ROW_BYTES + sum(len(value.encode()) for value in values if isinstance(value, str))
         if self._content_max is not None and self._stored > self._content_max:
             raise ContentTooLarge(self._content_max)
 
@@ -136,16 +166,12 @@ class Staging:
             self._report.changed(post.source_id, post.address, reason, kind="fields")
         return values
 
-    def _author(self, post: Post) -> int:
-        author, writer = post.author, post.extra.get("author")
-        kind = writer.get("kind") if isinstance(writer, dict) else HUMAN
-        return self._number(
-            ADD_AUTHOR,
-            texts.source_id_of(author.source_id),
-            texts.name_of(author.name),
-            texts.storable(author.email)[:254],
-            AGENT if kind == AGENT else HUMAN,
-        )
+    def _author(self, author: Author, kind: object) -> int:
+        source_id, email = texts.source_id_of(author.source_id), texts.storable(author.email)[:254]
+        if (known := self.database.execute(KNOWN_AUTHOR, (source_id, email)).fetchone()) is not None:
+            return int(known[0])
+        kind = AGENT if kind == AGENT else HUMAN
+        return self._number(ADD_AUTHOR, source_id, texts.name_of(author.name), email, kind)
 
     def _number(self, statement: str, *values: str) -> int:
         number: int = self.database.execute(statement, values).fetchone()[0]

@@ -22,7 +22,6 @@ from moving.exceptions import ImportUndone
 from moving.imports.announcing import count_on_pages
 from moving.imports.authors import accounts_of
 from moving.imports.extras import columns_of
-from moving.imports.reactions import restore_reactions
 from moving.imports.staged_rows import StagedPost
 from moving.imports.texts import AHEAD, id_at, source_id_of, time_of
 from moving.models import WRITABLE, Move
@@ -47,9 +46,9 @@ SELECT id, url, clock_timestamp() FROM json_to_recordset(%s::json) AS page (id t
 ORDER BY id ON CONFLICT (id) DO NOTHING
 """
 ADD_SOURCES = """
-INSERT INTO moving_importedpost (community_id, format, source_id, message_id, move_id)
-SELECT %s, %s, source_id, id, %s
-FROM json_to_recordset(%s::json) AS post (place int, source_id text, id uuid) ORDER BY place
+INSERT INTO moving_importedpost (community_id, format, source_id, message_id, lacks_reactions, move_id)
+SELECT %s, %s, source_id, id, lacks_reactions, %s
+FROM json_to_recordset(%s::json) AS post (place int, source_id text, id uuid, lacks_reactions bool) ORDER BY place
 """
 COLUMNS = """
     id uuid, page_id text, author_id uuid, author_kind text, parent_id uuid, status text, content text, tag_type text,
@@ -139,7 +138,12 @@ def _add(new: list[NewPost], move: Move, site: str) -> None:
     pages = {post.staged.page_id: post.staged.url for post in new}
     execute(ADD_PAGES, [_json([{"id": page_id, "url": url} for page_id, url in pages.items()])])
     sources = [
-        {"place": place, "source_id": source_id_of(post.staged.source_id, site=site), "id": post.id}
+        {
+            "place": place,
+            "source_id": source_id_of(post.staged.source_id, site=site),
+            "id": post.id,
+            "lacks_reactions": bool(post.staged.has_reactions),
+        }
         for place, post in enumerate(new)
     ]
     execute(ADD_SOURCES, [move.community_id, move.format, move.pk, _json(sources)])
@@ -152,9 +156,9 @@ def _add(new: list[NewPost], move: Move, site: str) -> None:
     execute(LOCK_PARENTS, [[post.id_of_parent for post in new if post.id_of_parent]])
     execute(ADD_POSTS, [move.community_id, _json(rows)])
     _count_replies(replies)
-    restore_reactions({post.id: post.staged.extra for post in new}, move=move)
     count_on_pages(Counter(post.staged.page_id for post in new), move=move)
-    _invalidate(pages, replies, move)
+    tags = [*map(page_tag, pages), *map(message_tag, replies), community_tag(move.community_id), COMMUNITIES]
+    invalidate_tags(tags)
 
 
 def _row(
@@ -189,8 +193,7 @@ def _count_replies(replies: Counter[UUID]) -> None:
         execute(COUNT_REPLIES, [_json([{"id": each, "replies": count} for each, count in replies.items()])])
 
 
-def _invalidate(pages: Collection[str], parents: Collection[UUID], move: Move) -> None:
-    tags = [*map(page_tag, pages), *map(message_tag, parents), community_tag(move.community_id), COMMUNITIES]
+def invalidate_tags(tags: Collection[str]) -> None:
     invalidate(*(tags if len(tags) <= TAGS_MAX else [EVERYTHING]))
 
 

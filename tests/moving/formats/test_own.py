@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moving.formats import Post, UnreadableFile, Unusable, own, read
+from moving.formats import Post, Reactions, UnreadableFile, Unusable, own, read
 
 HEADER = {"type": "header", "format": "community-messaging", "version": 1}
 AUTHOR = {"id": "a1", "name": "Ada", "handle": "ada", "kind": "human"}
@@ -104,12 +104,15 @@ def test_unknown_lines_and_fields_are_ignored(tmp_path: Path) -> None:
 def test_further_reactions_belong_to_the_post_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reaction = {"emoji": "👍", "createdAt": POST["createdAt"], "author": AUTHOR}
     further = {"type": "reactions", "postId": "p1", "reactions": [reaction, reaction]}
-    (post,) = found(tmp_path, HEADER, {**POST, "reactions": [reaction]}, further, END)
-    assert len(post.extra["reactions"]) == 3
+    lines = (HEADER, {**POST, "reactions": [reaction]}, further, END)
+    _post, first, second = found(tmp_path, *lines)
+    assert (first, second) == (Reactions([reaction]), Reactions([reaction, reaction]))
+    monkeypatch.setattr(own, "REACTIONS_MAX", 3)
+    assert found(tmp_path, *lines)[1:] == [first, second]
     monkeypatch.setattr(own, "REACTIONS_MAX", 2)
-    problem, post = found(tmp_path, HEADER, {**POST, "reactions": [reaction]}, further, END)
-    assert "the first 2 reactions" in problem.reason
-    assert len(post.extra["reactions"]) == 2
+    *reactions, problem = found(tmp_path, *lines)[1:]
+    assert reactions == [first, first]
+    assert "Only the first" in problem.reason
 
 
 def test_a_nul_is_removed_everywhere(tmp_path: Path) -> None:

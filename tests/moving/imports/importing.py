@@ -42,7 +42,7 @@ def import_posts(
     return Imported(out.getvalue(), err.getvalue(), report)
 
 
-def import_own(file: Path, community: Community, *posts: dict[str, str]) -> Imported:
+def import_own(file: Path, community: Community, *posts: dict[str, Any]) -> Imported:
     """Import an export of our own: posts by one author, each given as its id and other fields."""
     header = {"type": "header", "format": "community-messaging", "version": 1}
     of_all = {
@@ -52,7 +52,7 @@ def import_own(file: Path, community: Community, *posts: dict[str, str]) -> Impo
         "status": "published",
         "createdAt": "2026-11-01T08:15:30Z",
     }
-    lines = [header, *(of_all | {"content": post["id"]} | post for post in posts)]
+    lines = [header, *(of_all | {"content": post.get("id")} | post for post in posts)]
     lines.append({"type": "end", "posts": len(posts), "reactions": 0})
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return import_posts("jsonl", file, community, file.with_suffix(".csv"))

@@ -12,6 +12,7 @@ import pytest
 from config.api.exceptions.base import MESSAGE_MAX
 from moving.imports.extras import NAMES, checked
 from moving.imports.report import CELL_MAX, FULL, Report
+from moving.imports.usable_reactions import usable
 
 NOTE = {"tagType": "note"}
 
@@ -55,12 +56,11 @@ def test_a_refused_field_is_named_with_a_short_reason(extra: dict[str, Any], nam
     assert len(refused[name]) <= MESSAGE_MAX
 
 
-def test_reactions_that_cannot_be_restored_are_counted() -> None:
+def test_reactions_that_the_api_would_refuse_are_left_out() -> None:
     good = {"emoji": "👍", "createdAt": "2026-11-01T08:15:30Z", "author": {"id": "ada", "name": "Ada"}}
     bad = [{"emoji": "x"}, {"createdAt": None}, {"createdAt": "1980-01-01T00:00:00Z"}, {"author": 5}]
-    columns, refused = checked(NOTE | {"reactions": [good, *(good | each for each in bad), None]})
-    assert [(each["emoji"], each["author"]["id"]) for each in columns["reactions"]] == [("👍", "ada")]
-    assert refused == {"reactions": "5 without an emoji, a date or an author, or of too many kinds"}
+    found = usable([good, *(good | each for each in bad), None], set())
+    assert [(each.emoji, each.author.source_id) for each in found] == [("👍", "ada")]
 
 
 def test_all_fields_at_once_fit_a_cell_of_the_report() -> None:
