@@ -35,6 +35,7 @@ class MoveStatus(models.TextChoices):
 
 # A process that writes goes on while another one that runs the same import has ended it.
 WRITABLE = (MoveStatus.RUNNING, MoveStatus.DONE)
+UNDO_STATES = (MoveStatus.UNDOING, MoveStatus.UNDONE)
 CAN_UNDO = (MoveStatus.RUNNING, MoveStatus.DONE, MoveStatus.FAILED)
 # Of an import whose file is uploaded again; the first time, there is nothing to undo.
 CAN_UNDO_POSTS = (MoveStatus.UPLOADED, MoveStatus.CHECKED, MoveStatus.WAITING)

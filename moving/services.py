@@ -9,12 +9,13 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
+from config.leases import renew
 from messaging.models import Account, Community
 from moving.exceptions import ImportBusy, ImportNotFound, UnknownFormat
 from moving.formats import FORMATS
 from moving.imports.addresses import Pages
 from moving.imports.running import Result
-from moving.models import FILE_NAME_MAX, Move, MoveStatus
+from moving.models import FILE_NAME_MAX, UNDO_STATES, WRITABLE, Move, MoveStatus
 
 
 def require_usable(*, format: str, map: Sequence[str]) -> None:
@@ -58,11 +59,20 @@ def import_of_file(
 
 
 def begin(move: Move, *, map: Sequence[str]) -> None:
-    """A run begins to write. Raises ImportBusy (409) while the import is undone."""
-    free = Move.objects.filter(pk=move.pk).exclude(status__in=[MoveStatus.UNDOING, MoveStatus.UNDONE])
-    if not free.update(status=MoveStatus.RUNNING, options={"map": list(map)}, error="", finished_at=None):
+    """A run begins to write, and takes the lease of the import. Raises ImportBusy (409) while the import is undone.
+
+    Also from another run of the file: both may write, since each post is written once.
+    """
+    free = Move.objects.filter(pk=move.pk).exclude(status__in=UNDO_STATES)
+    if free.lease(status=MoveStatus.RUNNING, options={"map": list(map)}, error="", finished_at=None) is None:
         raise ImportBusy(status=MoveStatus.UNDOING)
     move.refresh_from_db()
+
+
+def keep_lease(move: Move) -> None:
+    """Renew the lease of a run; one that lost it to another run takes it when that has ended."""
+    if not renew(move):
+        move.lease_id = Move.objects.unleased().filter(pk=move.pk, status__in=WRITABLE).lease()
 
 
 def end(move: Move, result: Result) -> None:
@@ -73,11 +83,10 @@ def end(move: Move, result: Result) -> None:
 
 
 def fail(move: Move, reason: str) -> None:
-    """A run has failed. What it has written stays; the same file goes on with the rest."""
+    """The run that has the lease has failed. What it has written stays; the same file goes on with the rest."""
     unfinished = [MoveStatus.UPLOADED, MoveStatus.WAITING, MoveStatus.RUNNING]
-    Move.objects.filter(pk=move.pk, status__in=unfinished).update(
-        status=MoveStatus.FAILED, error=reason, finished_at=Now()
-    )
+    held = Move.objects.filter(pk=move.pk, lease_id=move.lease_id, lease_id__isnull=False)
+    held.filter(status__in=unfinished).update(status=MoveStatus.FAILED, error=reason, finished_at=Now())
 
 
 def find_import(move_id: UUID | str, *, communities: Collection[UUID] | None = None) -> Move:

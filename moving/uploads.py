@@ -18,7 +18,7 @@ from messaging.models.moderation import moderated_by
 from messaging.personal_data.worker import wake
 from moving.exceptions import FileTooLarge, ImportBusy
 from moving.imports.undoing import begin_undo
-from moving.models import Move, MovePart, MoveStatus
+from moving.models import UNDO_STATES, Move, MovePart, MoveStatus
 from moving.pruning import ENDED, ENDED_AT, delete_file, make_room_for_report
 from moving.services import import_of_file
 
@@ -91,10 +91,12 @@ def _begin(*, community: Community, map: Sequence[str], size: int, by: Account, 
     make_room_for_report(others.filter(started_by=by))
     values = {"status": MoveStatus.UPLOADED, "has_upload": True, "options": {"map": list(map)}, "total": size}
     values |= {"error": "", "attempts": 0, "done": 0, "step": ""}
-    free = Move.objects.filter(pk=move.pk).exclude(status__in=[MoveStatus.UNDOING, MoveStatus.UNDONE])
+    # A command may be writing the same file.
+    free = Move.objects.unleased().filter(pk=move.pk).exclude(status__in=UNDO_STATES)
     move.lease_id = free.lease(**values)
     if move.lease_id is None:
-        raise ImportBusy(status=MoveStatus.UNDOING)
+        move.refresh_from_db()
+        raise ImportBusy(status=move.status)
     return move
 
 
@@ -114,7 +116,7 @@ def _end(move: Move) -> None:
     """Let a background process take the import. Raises ImportBusy (409) if it has been undone meanwhile."""
     release(move)
     move.refresh_from_db()
-    if move.status in {MoveStatus.UNDOING, MoveStatus.UNDONE}:
+    if move.status in UNDO_STATES:
         MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD).delete()
         raise ImportBusy(status=move.status)
 

@@ -88,7 +88,7 @@ def run(
 ) -> Result:
     """Import a file; a dry run writes nothing. `content_max`: the bytes of its content, decompressed; None: any number.
 
-    Raises FileRefused (422), InvalidMap (400), ImportUndone (409).
+    Raises FileRefused (422), InvalidMap (400), ImportUndone (409), ImportBusy (409).
     """
     pages = Pages(move.map)
     with opened() as database:

@@ -27,11 +27,19 @@ from moving.exceptions import ImportBusy
 from moving.imports.announcing import announce, count_on_pages
 from moving.imports.progress import Step, Tell
 from moving.imports.writing import lock_source
-from moving.models import CAN_UNDO, CAN_UNDO_POSTS, ImportedAuthor, ImportedPost, Move, MovePart, MoveStatus
+from moving.models import (
+    CAN_UNDO,
+    CAN_UNDO_POSTS,
+    UNDO_STATES,
+    ImportedAuthor,
+    ImportedPost,
+    Move,
+    MovePart,
+    MoveStatus,
+)
 from reactions.models import Reaction
 
 BATCH = 500
-UNDO_STATES = (MoveStatus.UNDOING, MoveStatus.UNDONE)
 # With the posts that they answer and quote, whose counts change.
 LOCK = """
 SELECT FROM messaging_message WHERE id IN (

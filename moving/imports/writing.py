@@ -18,13 +18,13 @@ from config.writes.retries import retried
 from messaging.cache_tags import COMMUNITIES, community_tag, message_tag, page_tag
 from messaging.models import MessageStatus
 from messaging.services.locking import LONG_STATEMENT_SECONDS
-from moving.exceptions import ImportUndone
+from moving.exceptions import ImportBusy, ImportUndone
 from moving.imports.announcing import count_on_pages
 from moving.imports.authors import accounts_of
 from moving.imports.extras import columns_of
 from moving.imports.staged_rows import StagedPost
 from moving.imports.texts import AHEAD, id_at, source_id_of, time_of
-from moving.models import WRITABLE, Move
+from moving.models import UNDO_STATES, WRITABLE, Move
 
 # Beyond this many posts whose counts changed, all responses are invalidated instead of those of each post.
 TAGS_MAX = 1_000
@@ -96,7 +96,7 @@ def known_sources(source_ids: Collection[str], *, move: Move, site: str = "") ->
 @retried
 @transaction.atomic
 def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move, site: str = "") -> Written:
-    """Write those of the posts, parents first, that are not there yet. Raises ImportUndone (409)."""
+    """Write those of the posts, parents first, that are not there yet. Raises ImportUndone, ImportBusy (409)."""
     lock_source(move)
     require_writable(move)
     source_ids = {post.source_id for post in posts} | {post.parent_id for post in posts}
@@ -115,8 +115,10 @@ def lock_source(move: Move) -> None:
 
 def require_writable(move: Move) -> None:
     row = fetch_one(STATUS, [move.pk])
-    if row is None or row[0] not in WRITABLE:
+    if row is None or row[0] in UNDO_STATES:
         raise ImportUndone
+    if row[0] not in WRITABLE:
+        raise ImportBusy(status=row[0])
 
 
 def _new_posts(posts: Sequence[StagedPost], times: Sequence[int], known: dict[str, tuple[UUID, str]]) -> list[NewPost]:

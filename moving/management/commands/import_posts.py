@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,10 +11,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config.api.exceptions import ApiError
 from config.api.ids import is_id
+from config.leases import release
 from messaging.models import Community
 from moving import services
 from moving.formats import FORMATS
-from moving.imports.progress import ProgressLines
+from moving.imports.progress import EVERY_SECONDS, ProgressLines, Step, Tell
 from moving.imports.report import Report
 from moving.imports.running import Result, digest_of, run
 from moving.models import Move, MoveStatus
@@ -46,7 +48,10 @@ class Command(BaseCommand):
         try:
             services.require_usable(format=options["format"], map=options["map"])
             move = self._move(path, options)
-            result = self._run(move, path, report, is_dry_run=options["dry_run"])
+            try:
+                result = self._run(move, path, report, is_dry_run=options["dry_run"])
+            finally:
+                release(move)
         except ApiError as refusal:
             raise CommandError(refusal.message) from None
         self._print(move, result, report, is_dry_run=options["dry_run"])
@@ -75,7 +80,8 @@ class Command(BaseCommand):
         return move
 
     def _run(self, move: Move, path: Path, report: Path, *, is_dry_run: bool) -> Result:
-        tell = ProgressLines(self.stderr.write)
+        lines = ProgressLines(self.stderr.write)
+        tell: Tell = lines if is_dry_run else _Leased(move, lines)
         try:
             with _written(report) as out:
                 result = run(move, path, report=Report(out), tell=tell, is_dry_run=is_dry_run)
@@ -98,6 +104,19 @@ class Command(BaseCommand):
             self.stdout.write("A dry run: nothing was written.")
         else:
             self.stdout.write(f"import: {move.pk} (to remove it: manage.py undo_import {move.pk})")
+
+
+class _Leased:
+    """Tells of the steps of a run, and renews its lease, every two seconds."""
+
+    def __init__(self, move: Move, tell: Tell) -> None:
+        self._move, self._tell, self._renewed = move, tell, time.monotonic()
+
+    def __call__(self, step: Step) -> None:
+        self._tell(step)
+        if time.monotonic() >= self._renewed + EVERY_SECONDS:
+            self._renewed = time.monotonic()
+            services.keep_lease(self._move)
 
 
 @contextmanager

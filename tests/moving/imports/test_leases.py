@@ -1,0 +1,126 @@
+"""A command and the pages do not run steps of one import at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError
+from django.test import Client
+from django.utils import timezone
+
+from config.leases import release
+from messaging.models import Account, Community, Message
+from messaging.services.communities import create_community
+from moving import services
+from moving.imports.progress import Step
+from moving.models import Move, MoveStatus
+from tests.factories import PersonFactory
+from tests.moving.imports.importing import MAP, SAMPLES, Imported, import_posts
+from tests.moving.imports.test_pages import client_of, upload
+
+pytestmark = pytest.mark.django_db
+BUSY = "Wait until the current step of this import has ended."
+
+
+@pytest.fixture
+def person() -> Account:
+    return PersonFactory()
+
+
+@pytest.fixture
+def community(person: Account) -> Community:
+    return create_community(owner=person, name="Harbour")
+
+
+@pytest.fixture
+def client(person: Account) -> Client:
+    return client_of(person)
+
+
+@pytest.fixture
+def run_with(
+    community: Community, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Callable[[], object]], Imported]:
+    """Runs the command, and a function in its first step."""
+
+    def run(then: Callable[[], object]) -> Imported:
+        actions = [then]
+
+        def tell(_step: Step) -> None:
+            if actions:
+                actions.pop()()
+
+        monkeypatch.setattr("moving.management.commands.import_posts.ProgressLines", lambda _write: tell)
+        return import_posts("disqus", SAMPLES / "disqus.xml", community, tmp_path / "report.csv", map=MAP)
+
+    return run
+
+
+Run = Callable[[Callable[[], object]], Imported]
+
+
+def test_a_file_that_a_command_imports_cannot_be_uploaded(client: Client, community: Community, run_with: Run) -> None:
+    pages: list[str] = []
+    run_with(lambda: pages.append(upload(client, community).content.decode()))
+    assert BUSY in pages[0]
+    move = Move.objects.get()
+    assert (move.status, move.has_upload, Message.objects.count()) == ("done", False, 308)
+    assert "is being checked" in upload(client, community).content.decode()
+
+
+def test_a_file_whose_command_was_killed_can_be_uploaded_when_its_lease_has_ended(
+    client: Client, community: Community, run_with: Run
+) -> None:
+    move_ids = []
+
+    def kill() -> None:
+        move_ids.append(Move.objects.get().pk)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_with(kill)
+    Move.objects.update(lease_id=move_ids[0], leased_until=timezone.now() + Move.LEASE)
+    assert BUSY in upload(client, community).content.decode()
+    Move.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    assert "is being checked" in upload(client, community).content.decode()
+
+
+def test_another_run_of_the_command_needs_no_lease(community: Community, tmp_path: Path, run_with: Run) -> None:
+    run_with(lambda: import_posts("disqus", SAMPLES / "disqus.xml", community, tmp_path / "other.csv", map=MAP))
+    move = Move.objects.get()
+    assert (move.status, move.lease_id, Message.objects.count()) == ("done", None, 308)
+
+
+def test_a_run_whose_import_was_taken_over_changes_nothing_of_it(run_with: Run) -> None:
+    def take_over() -> None:
+        Move.objects.update(status=MoveStatus.UPLOADED, has_upload=True, lease_id=None, leased_until=None)
+
+    with pytest.raises(CommandError, match="Wait until the current step"):
+        run_with(take_over)
+    move = Move.objects.get()
+    assert (move.status, move.has_upload, move.error) == ("uploaded", True, "")
+
+
+def test_an_import_that_is_being_undone_is_named_so(run_with: Run) -> None:
+    with pytest.raises(CommandError, match="undo_import"):
+        run_with(lambda: Move.objects.update(status=MoveStatus.UNDOING))
+    assert Move.objects.get().lease_id is None
+
+
+def test_a_run_without_the_lease_takes_it_when_no_other_has_it(community: Community) -> None:
+    values = {"digest": "", "size": 1, "file_name": "old.xml", "format": "disqus", "community": community}
+    first = Move.objects.create(**values, status=MoveStatus.RUNNING)
+    second = Move.objects.get()
+    services.begin(first, map=[])
+    for holder in (first, second):
+        services.keep_lease(holder)
+    assert (first.lease_id == Move.objects.get().lease_id, second.lease_id) == (True, None)
+    release(first)
+    services.keep_lease(second)
+    assert second.lease_id == Move.objects.get().lease_id
+    Move.objects.update(status=MoveStatus.UPLOADED, lease_id=None, leased_until=None)
+    services.keep_lease(second)
+    assert second.lease_id is None
