@@ -30,6 +30,7 @@ PRUNERS = [
     "embeds.sightings.prune",
     "account_area.sign_in.sessions.prune",
     "account_area.submissions.prune",
+    "mails.pruning.prune",
     "desk.rolling.pruning.prune",
     "moving.pruning.prune",
 ]

@@ -17,7 +17,7 @@ from messaging.models import Account, AccountKind
 def verified_addresses(account_ids: Collection[UUID]) -> dict[UUID, str]:
     """The verified address of each account that has one, the primary one if it has several."""
     active = Account.objects.filter(pk__in=account_ids, is_active=True, kind=AccountKind.HUMAN)
-    rows = _addresses().filter(user__in=active, verified=True).order_by("primary", "-pk")
+    rows = addresses().filter(user__in=active, verified=True).order_by("primary", "-pk")
     return dict(rows.values_list("user_id", "email"))
 
 
@@ -35,7 +35,7 @@ def refusal_of(account_id: UUID, address: str) -> RefusedAddress | None:
     return refused.filter(account=account_id, lower=address.lower()).first()
 
 
-def _addresses() -> QuerySet[Any]:
+def addresses() -> QuerySet[Any]:
     """Those of django-allauth, whose package has no types."""
     rows: QuerySet[Any] = apps.get_model("account", "EmailAddress")._default_manager.all()
     return rows

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
+from django.core.management import call_command
 
 from config.personal_data import Subject
 from mails.kinds import Frequency
@@ -27,6 +30,17 @@ def test_the_export_has_the_choices_and_a_refused_address() -> None:
     found = {section.name: (section.count, list(section.records)) for section in sections(person.pk)}
     assert found["mails"] == (1, [{"kind": "answer", "frequency": "daily", "sentAt": None}])
     assert found["refused_addresses"][1][0]["address"] == address_of(person)
+
+
+@pytest.mark.parametrize("is_dry_run", [True, False])
+def test_a_refused_address_is_deleted_when_it_is_no_longer_of_its_account(is_dry_run: bool) -> None:
+    owner, former = reachable(answer=Frequency.DAILY), reachable(answer=Frequency.DAILY)
+    RefusedAddress.objects.create(account=owner, address=address_of(owner).upper(), reason="550 no")
+    RefusedAddress.objects.create(account=former, address=address_of(owner), reason="550 no")
+    before = list(RefusedAddress.objects.values_list("account", flat=True))
+    call_command("prune", dry_run=is_dry_run, stdout=(out := StringIO()))
+    assert "refused addresses that were removed: 1" in out.getvalue()
+    assert list(RefusedAddress.objects.values_list("account", flat=True)) == (before if is_dry_run else [owner.pk])
 
 
 def test_nothing_of_an_erased_person_waits_for_a_mail() -> None:

@@ -20,7 +20,8 @@ class Command(BaseCommand):
     help = (
         "Delete expired data: changes after 30 days, stored responses after 7 days, rate limit events after an hour, "
         "unused pages after 30 days, closed reports and reports of imports after 180 days, salts and raw analytics "
-        "events after their retention, expired sign-in tokens, what deleted sites have left. "
+        "events after their retention, expired sign-in tokens, what deleted sites have left, "
+        "refused mail addresses that were removed. "
         "Sign-in tokens that an earlier release stored in clear are blanked. During a rotation of ROOT_KEY, the "
         "secrets of webhooks are encrypted again: run it before `rotate_secret ROOT_KEY --finish`. Run it hourly. Safe "
         "to run twice or concurrently."
