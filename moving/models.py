@@ -69,7 +69,7 @@ class Move(Leased):
     options = models.JSONField(default=dict)
     # By name: what the last run has found (see `moving.imports.running.Result`).
     counts = models.JSONField(default=dict)
-    # Of a dry run: the first posts.
+    # Of a dry run: the first posts, until the import begins or is undone, or its file is deleted.
     preview = models.JSONField(default=list)
     # The current step (see `moving.imports.progress`); empty: none has begun. How much of it is done, and of how much,
     # in bytes or posts.

@@ -42,7 +42,7 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 @transaction.atomic
 def delete_file(move_id: UUID, old: QuerySet[Move]) -> None:
     """Unless it has begun meanwhile."""
-    if old.filter(pk=move_id).update(has_upload=False):
+    if old.filter(pk=move_id).update(has_upload=False, preview=[]):
         MovePart.objects.filter(move=move_id, kind=MovePart.Kind.UPLOAD).delete()
 
 

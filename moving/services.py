@@ -64,7 +64,8 @@ def begin(move: Move, *, map: Sequence[str]) -> None:
     Also from another run of the file: both may write, since each post is written once.
     """
     free = Move.objects.filter(pk=move.pk).exclude(status__in=UNDO_STATES)
-    if free.lease(status=MoveStatus.RUNNING, options={"map": list(map)}, error="", finished_at=None) is None:
+    values: dict[str, Any] = {"options": {"map": list(map)}, "preview": [], "error": "", "finished_at": None}
+    if free.lease(status=MoveStatus.RUNNING, **values) is None:
         raise ImportBusy(status=MoveStatus.UNDOING)
     move.refresh_from_db()
 

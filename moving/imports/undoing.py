@@ -62,7 +62,8 @@ def begin_undo(move: Move, *, by: Account | None, reason: str = "") -> None:
     """
     posts = ImportedPost.objects.filter(move=move)
     can_undo = Q(status__in=CAN_UNDO) | Q(Exists(posts), status__in=CAN_UNDO_POSTS)
-    moves, values = Move.objects.filter(pk=move.pk), {"done": 0, "total": posts.count(), "error": "", "step": "undoing"}
+    moves = Move.objects.filter(pk=move.pk)
+    values = {"done": 0, "total": posts.count(), "error": "", "step": "undoing", "preview": []}
     if moves.filter(can_undo).update(status=MoveStatus.UNDOING, **values):
         text = f"{move.file_name}: {reason}" if reason else move.file_name
         note_for_moderators(move.community, Act.UNDONE, by=by, reason=text[:REASON_MAX])

@@ -23,6 +23,7 @@ from messaging.services.communities import create_community
 from moving import pruning, uploads
 from moving.exceptions import ImportBusy
 from moving.imports.progress import Step
+from moving.imports.undoing import begin_undo
 from moving.jobs import Progress, run_due_imports
 from moving.models import Move, MovePart, MoveStatus
 from tests.agents.racing import race
@@ -327,6 +328,38 @@ def test_a_step_that_ends_its_process_each_time_fails_at_last(person: Account, c
 
 def pruned(now: datetime, *, dry_run: bool = False) -> dict[str, int]:
     return pruning.prune(now=now, dry_run=dry_run)
+
+
+def prune_files() -> None:
+    pruned(timezone.now() + pruning.FILES_STORED * 2)
+
+
+def stop_at_first_batch(*_args: object, **_values: object) -> None:
+    raise KeyboardInterrupt
+
+
+def import_stopped() -> None:
+    uploads.start(Move.objects.get())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("moving.imports.running.write", stop_at_first_batch)
+        with pytest.raises(KeyboardInterrupt):
+            run_due_imports()
+
+
+def undo_failed() -> None:
+    Move.objects.update(status=MoveStatus.FAILED)
+    begin_undo(Move.objects.get(), by=None)
+
+
+@pytest.mark.parametrize("end", [prune_files, import_stopped, undo_failed])
+def test_the_preview_is_deleted_with_the_file_at_the_import_and_at_the_removal(
+    person: Account, community: Community, end: Callable[[], None]
+) -> None:
+    upload(client_of(person), community)
+    run_due_imports()
+    assert Move.objects.get().preview
+    end()
+    assert Move.objects.get().preview == []
 
 
 def test_old_uploads_are_pruned_and_reports_stay(person: Account, community: Community) -> None:
