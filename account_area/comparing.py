@@ -65,6 +65,9 @@ class ComparedForm(AccountForm):
         touched = self._touched({name: self.cleaned_data[name] for name in failure.names})
         self.data = data = cast("QueryDict", self.data).copy()
         data["opened"] = _fingerprints(failure.current)
+        for name, value in failure.current.items():
+            # A field that the older form did not have would show its first choice.
+            data.setdefault(name, self.fields[name].prepare_value(value))
         self.add_error(None, failure)
         for name in failure.names:
             saved = self.fields[name].prepare_value(failure.current[name])

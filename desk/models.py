@@ -56,7 +56,8 @@ class RollUp(models.Model):
     last_day = models.DateField(null=True)
     # The end of the last complete run.
     finished_at = models.DateTimeField(null=True)
-    # HOUSEKEEPING_MINUTES of the process that ran it: the settings of a host that only checks may differ.
+    # HOUSEKEEPING_MINUTES of the service that ran it, as hosts that check it may have other settings; null after a run
+    # by hand or by cron.
     interval_minutes = models.IntegerField(null=True)
 
     class Meta:

@@ -1,12 +1,14 @@
 """Collects notices and sends mails until it is stopped. Queries and SMTP run in a few threads.
 
-It sleeps until PostgreSQL tells of new rows of the change log or the next mail is due.
+It sleeps until PostgreSQL tells of new rows of the change log or the next mail is due. A mail whose server is slow
+occupies one of the senders; notices are collected, and other mails sent, meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from contextlib import suppress
 
 from django.conf import settings
@@ -36,7 +38,9 @@ class Deliverer:
     """Runs until `stop`, which may be called by a signal handler of the loop."""
 
     def __init__(self) -> None:
-        self._threads = Threads("mails", count=SENDERS)
+        self._threads = Threads("mails", count=1)
+        self._senders = Threads("senders", count=SENDERS)
+        self._sending: set[asyncio.Task[None]] = set()
         self._due = asyncio.Event()
         self._stopped = asyncio.Event()
         self._away_seconds = 0.0
@@ -50,7 +54,7 @@ class Deliverer:
         await asyncio.wait({delivering, stopping}, return_when=asyncio.FIRST_COMPLETED)
         listening.cancel()
         with suppress(TimeoutError):
-            await asyncio.wait_for(delivering, STOP_SECONDS)
+            await asyncio.wait_for(asyncio.gather(delivering, *self._sending), STOP_SECONDS)
 
     def stop(self) -> None:
         """A mail that is being sent and does not end soon is sent again after the lease has expired."""
@@ -75,8 +79,8 @@ class Deliverer:
             await self._run_rounds()
             while await self._threads.run(collect) and not self._stopped.is_set():
                 pass
-            has_more = await self._send_due()
-            return PAUSE_SECONDS if has_more else await self._idle_seconds()
+            await self._send_due()
+            return await self._idle_seconds()
         except Error as failure:
             logger.warning("No mails were sent: %s", first_line(failure))
         except Exception:
@@ -95,27 +99,38 @@ class Deliverer:
     async def _idle_seconds(self) -> float:
         if await self._threads.run(is_behind):
             return BEHIND_SECONDS
+        if len(self._sending) == SENDERS:
+            # The end of one of them is told.
+            return IDLE_SECONDS
         due_in = await self._threads.run(seconds_to_next)
         pause = IDLE_SECONDS if due_in is None else min(IDLE_SECONDS, due_in)
         return max(PAUSE_SECONDS, pause, self._away_for())
 
-    async def _send_due(self) -> bool:
-        """Send what is due, unless the server is away; returns whether more is due."""
-        if self._away_for() or self._stopped.is_set():
-            return False
+    async def _send_due(self) -> None:
+        """Begin to send what is due, unless the server is away, by the senders that are free."""
+        free = SENDERS - len(self._sending)
+        if not free or self._away_for():
+            return
         mailings = await self._threads.run(due_mailings)
         queue = iter(mailings)
-        # All have ended then, also if one has failed: a stop waits for nothing but the round.
-        ended = await asyncio.gather(*(self._send_each(queue) for _ in range(SENDERS)), return_exceptions=True)
-        for failure in filter(None, ended):
-            raise failure
-        return len(mailings) > 0 and not self._away_for()
+        if not self._stopped.is_set():
+            self._sending |= {asyncio.create_task(self._send_each(queue)) for _ in mailings[:free]}
 
-    async def _send_each(self, queue: object) -> None:
-        for mailing_id in queue:  # type: ignore[attr-defined]
-            if self._stopped.is_set() or self._away_for():
-                return
-            self._note(await self._threads.run(send, mailing_id))
+    async def _send_each(self, queue: Iterator[int]) -> None:
+        try:
+            for mailing_id in queue:
+                if self._stopped.is_set() or self._away_for():
+                    return
+                self._note(await self._senders.run(send, mailing_id))
+        except Error as failure:
+            logger.warning("A mail was not sent: %s", first_line(failure))
+        except Exception:
+            # A defect. The mail is tried again when its lease has expired.
+            logger.exception("A mail was not sent")
+        finally:
+            self._sending -= {asyncio.current_task()}
+            # There may be more.
+            self._due.set()
 
     def _note(self, outcome: Outcome | None) -> None:
         if outcome is Outcome.AWAY:

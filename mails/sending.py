@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, transaction
 from django.db.models import Min
-from django.db.models.functions import Now
+from django.db.models.functions import Greatest, Now
 
 from config.database.sql import database_now
 from mails.addresses import usable_address
@@ -31,7 +31,9 @@ def due_mailings() -> list[int]:
 
 def seconds_to_next() -> float | None:
     """The time until a mailing is due; None: no notice waits."""
-    next_at = Mailing.objects.known().filter(next_at__isnull=False).aggregate(first=Min("next_at"))["first"]
+    waiting = Mailing.objects.known().filter(next_at__isnull=False)
+    # One with a lease may be due again when that expires. PostgreSQL's GREATEST ignores nulls.
+    next_at = waiting.aggregate(first=Min(Greatest("next_at", "leased_until")))["first"]
     return None if next_at is None else max(0.0, (next_at - database_now()).total_seconds())
 
 

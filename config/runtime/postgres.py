@@ -24,7 +24,7 @@ SUPERUSER = "postgres"
 DATABASE = "community"
 # How long `pg_ctl` waits for a start; the recovery after a crash may take longer.
 START_SECONDS = 60
-RECOVERY_POLL_SECONDS = 0.2
+RECOVERY_POLL_SECONDS = 1.0
 # How long a fast stop may take. With the stop of the workers (config.runtime.granian) it is less than ten seconds.
 STOP_SECONDS = 3
 logger = logging.getLogger(__name__)
@@ -128,7 +128,7 @@ class Cluster:
         try:
             self._control("start", "-t", str(START_SECONDS), "-l", str(self.folder / "log"), "-o", self._options())
         except PostgresError:
-            if not self.is_running():
+            if not self._has_process():
                 raise
 
     def _await_recovery(self) -> None:
@@ -137,8 +137,8 @@ class Cluster:
             return
         logger.warning("PostgreSQL recovers after a crash. Its log says how far it is: %s", self.folder / "log")
         while not postgres_binaries.accepts(self.socket_folder):
-            if not self.is_running():
-                raise PostgresError(f"PostgreSQL did not recover after a crash. Its log: {self.folder / 'log'}")
+            if not self._has_process():
+                raise PostgresError(f"PostgreSQL ended while it recovered. Its log: {self.folder / 'log'}")
             time.sleep(RECOVERY_POLL_SECONDS)
 
     def _make_database(self) -> None:
@@ -149,11 +149,18 @@ class Cluster:
     def _forget_dead_server(self) -> None:
         """Remove the lock files of a crash: another process may have their process id."""
         pid_file = self.folder / "postmaster.pid"
-        # A server that ends removes the file.
-        with suppress(FileNotFoundError):
-            if not _is_postgres(pid_file.read_text().partition("\n")[0]):
+        if pid_file.exists() and not self._has_process():
+            # A server that ends removes the files.
+            with suppress(FileNotFoundError):
                 pid_file.unlink()
                 (self.socket_folder / f"{sockets.NAME}.lock").unlink()
+
+    def _has_process(self) -> bool:
+        """Also while it is too busy to answer."""
+        try:
+            return _is_postgres((self.folder / "postmaster.pid").read_text().partition("\n")[0])
+        except FileNotFoundError:
+            return False
 
     def _options(self) -> str:
         return " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in self._all_settings().items())

@@ -16,6 +16,7 @@ from config.metrics import files
 from config.runtime.program_thread import ProgramThread
 
 BASE_DIR = Path(__file__).resolve().parents[2]
+ROLL_UP = "roll_up_desk"
 COMMANDS = (
     "rollup_analytics",
     "announce_expiring_tokens",
@@ -23,7 +24,7 @@ COMMANDS = (
     "run_imports",
     "run_desk_jobs",
     "prune",
-    "roll_up_desk",
+    ROLL_UP,
     "make_partitions",
 )
 MINUTES = 60
@@ -66,16 +67,19 @@ class Scheduler(ProgramThread):
         self._seconds = seconds
 
     def run(self) -> None:
+        # Stored, so that it is known when a run is late.
+        interval = f"--interval={round(self._seconds / 60)}"
         while not self._stopped.wait(self._seconds):
             for command in COMMANDS:
-                self._run(command)
+                self._run(command, *([interval] if command == ROLL_UP else []))
 
-    def _run(self, command: str) -> bool:
+    def _run(self, command: str, *options: str) -> bool:
         """Run a command in a separate process: it uses no thread of the workers, and prints its errors.
 
         Without the system checks, which the start of the service has passed. Returns whether it has succeeded.
         """
-        program = ["nice", "-n", str(NICENESS), sys.executable, str(BASE_DIR / "manage.py"), command, "--skip-checks"]
+        manage = [sys.executable, str(BASE_DIR / "manage.py")]
+        program = ["nice", "-n", str(NICENESS), *manage, command, "--skip-checks", *options]
         started = time.monotonic()
         try:
             running = self.launch(program, stdout=subprocess.DEVNULL, env=files.unshared_environment())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 
-from django.conf import settings
 from django.db import transaction
 
 from agents.models import RequestStatus
@@ -86,9 +85,9 @@ TOPS = {"agents": [Of.AGENT.value], "communities": [Of.COMMUNITY_PEOPLE.value, O
 
 
 @transaction.atomic
-def recount_days(*, at: datetime) -> None:
+def recount_days(*, at: datetime, interval_minutes: int | None = None) -> None:
     """Recount the days since the last run, at most DAYS; `at` is the time of the database. The row of the roll-up is
-    locked, so that one process recounts at a time.
+    locked, so that one process recounts at a time. `interval_minutes`: see the model.
     """
     row = RollUp.objects.select_for_update().get()
     today = at.astimezone(UTC).date()
@@ -100,7 +99,7 @@ def recount_days(*, at: datetime) -> None:
     for top, kinds in TOPS.items():
         since = today - timedelta(days=DAYS)
         execute(TOP, {"top": top, "since": since, "today": today, "kinds": kinds, "limit": TOP_MAX})
-    row.last_day, row.finished_at, row.interval_minutes = today, at, settings.HOUSEKEEPING_MINUTES
+    row.last_day, row.finished_at, row.interval_minutes = today, at, interval_minutes
     row.save(update_fields=["last_day", "finished_at", "interval_minutes"])
 
 

@@ -217,11 +217,13 @@ def test_a_refused_decision_on_the_page_of_a_request_keeps_what_was_chosen(
         """What is selected on the page that follows the approval."""
         url = page(row, "decide") + f"?{urlencode(filters)}"
         text = admin_client.post(url, {"decision": "approve"} | sent, follow=True).content.decode()
-        assert "Select at least one." in text or "Nothing was changed" in text
+        assert "Select at least one." in text or "Nothing was changed" in text or "Reason: " in text
         assert quote(filters.get("_changelist_filters", "")) in text
         return set(re.findall(r'value="([^"]+)"[^>]* (?:checked|selected)', text))
 
     assert chosen(limited, scopes=["post", "react"]) == {"post", "react"}
+    refused = {"decision": "reject", "reason": " ", "scopes": ["post"], "community_ids": [str(other.pk)]}
+    assert chosen(limited, **refused) == {"post", str(other.pk)}
     assert chosen(limited, community_ids=[str(asked.pk)]) == {str(asked.pk)}
     assert chosen(unlimited, community_ids=[str(asked.pk)]) == {str(asked.pk)}
     assert not AgentRequest.objects.exclude(status="pending").exists()

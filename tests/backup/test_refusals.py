@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,27 @@ def backups(source: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     for kind in (PHYSICAL, LOGICAL):
         making.make(source, home / kind, kind=kind, say=silent)
     return {kind: home / kind for kind in (PHYSICAL, LOGICAL)}
+
+
+def test_a_backup_has_its_log_while_the_server_removes_old_files_of_it(source: str, tmp_path: Path) -> None:
+    """As on a busy server, with many checkpoints."""
+    made = threading.Event()
+
+    def remove_old_log() -> None:
+        with psycopg.connect(source, autocommit=True) as session:
+            while not made.is_set():
+                session.execute("SELECT pg_switch_wal()")
+                session.execute("CHECKPOINT")
+
+    with ThreadPoolExecutor(1) as pool:
+        removing = pool.submit(remove_old_log)
+        try:
+            for number in range(3):
+                making.make(source, tmp_path / str(number), kind=PHYSICAL, say=silent)
+                checking.check(tmp_path / str(number))
+        finally:
+            made.set()
+        removing.result()
 
 
 @pytest.fixture(params=[PHYSICAL, LOGICAL])
@@ -133,9 +156,9 @@ def test_a_check_compares_the_secrets_also_with_an_archive(
     backups: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ROOT_KEY", "another-root-key" * 5)
-    assert "ROOT_KEY is not of the service" in refused(
-        "restore", str(backups[PHYSICAL]), "--check", "--wal", str(tmp_path)
-    )
+    text = refused("restore", str(backups[PHYSICAL]), "--check", "--wal", str(tmp_path))
+    assert "ROOT_KEY is not of the service" in text
+    assert "unless they were rotated since" in text
 
 
 def test_a_folder_that_is_not_empty_or_nowhere_is_refused(source: str, tmp_path: Path) -> None:

@@ -104,8 +104,11 @@ def test_a_start_waits_for_a_recovery_that_takes_longer_than_pg_ctl_waits(
     try:
         with caplog.at_level(logging.WARNING), ThreadPoolExecutor(1) as pool:
             started = pool.submit(third.start)
-            assert eventually(lambda: "recovers" in caplog.text or started.done())
-            gate.unlink()
+            try:
+                assert eventually(lambda: "recovers" in caplog.text or started.done())
+                assert not started.done()
+            finally:
+                gate.unlink()
             started.result()
         assert query(third, "SELECT pg_is_in_recovery()") is False
     finally:

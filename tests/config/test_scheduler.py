@@ -58,6 +58,14 @@ def test_the_commands_run_in_turn_and_repeatedly(diary: Path) -> None:
     assert not keeper.is_alive()
 
 
+def test_the_roll_up_is_told_how_often_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper, runs, stops = Scheduler(300), [], iter([False, True])
+    monkeypatch.setattr(keeper, "_run", lambda *words: runs.append(words))
+    monkeypatch.setattr(keeper._stopped, "wait", lambda _seconds: next(stops))
+    keeper.run()
+    assert runs == [(command,) if command != "roll_up_desk" else (command, "--interval=5") for command in COMMANDS]
+
+
 def test_each_run_sets_its_metrics(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "COMMANDS", ("fails_once",))
     began, failures = time.time(), value("housekeeping_failures_total", command="fails_once")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from email.message import EmailMessage
 from email.policy import default
 from typing import Any
+from unittest.mock import patch
 
 from aiosmtpd.controller import Controller
 
@@ -19,14 +20,16 @@ from tests.waiting import PATIENCE_SECONDS, eventually
 class MailServer:
     """Stores what it accepts. `on_recipient` and `on_message` return another answer than 250, or None.
 
-    `is_silent`: it never answers a message.
+    `silent_to`: it answers no message to these addresses while they are in the set; `is_asked` is set when
+    it has got one.
     """
 
     def __init__(self) -> None:
         self.raw: list[tuple[str, bytes]] = []
         self.on_recipient: Callable[[str], str | None] = lambda _address: None
         self.on_message: Callable[[], str | None] = lambda: None
-        self.is_silent = False
+        self.silent_to: set[str] = set()
+        self.is_asked = threading.Event()
         self._added = threading.Lock()
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:  # noqa: N802
@@ -37,8 +40,9 @@ class MailServer:
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
         answer = self.on_message()
-        if self.is_silent:
-            await asyncio.Event().wait()
+        while self.silent_to & set(envelope.rcpt_tos):
+            self.is_asked.set()
+            await asyncio.sleep(0.02)
         if answer is None:
             with self._added:
                 self.raw += [(address, envelope.content) for address in envelope.rcpt_tos]
@@ -75,7 +79,8 @@ def running_mail_server(settings: Any) -> Iterator[MailServer]:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_TIMEOUT = "127.0.0.1", controller.port, PATIENCE_SECONDS
     try:
-        yield server
+        with patch("mails.smtp.ANSWER_SECONDS", PATIENCE_SECONDS):
+            yield server
     finally:
         controller.stop()
 

@@ -142,32 +142,78 @@ def test_the_refusal_of_one_mail_blocks_no_other(mail_server: MailServer) -> Non
     assert mail_server.recipients == [address_of(second.author)]
 
 
-def test_a_mail_without_an_answer_is_tried_again_after_a_pause_and_blocks_no_other(
+def test_a_mail_without_an_answer_is_tried_again_after_a_pause(
     mail_server: MailServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server may have accepted it: without a growing pause, it would arrive again and again."""
     monkeypatch.setattr(smtp, "ANSWER_SECONDS", 0.2)
-    answered_post(), answered_post()
-    mail_server.is_silent = True
-    assert send_all() == [Outcome.DEFERRED, Outcome.DEFERRED]
-    assert set(Mailing.objects.filter(next_at__isnull=False).values_list("failures", flat=True)) == {1}
-    mail_server.is_silent = False
-    monkeypatch.undo()
+    author = answered_post().author
+    mail_server.silent_to = {address_of(author)}
+    assert send_all() == [Outcome.DEFERRED]
+    assert Mailing.objects.get(next_at__isnull=False).failures == 1
+    mail_server.silent_to = set()
+    monkeypatch.setattr(smtp, "ANSWER_SECONDS", PATIENCE_SECONDS)
     make_due()
-    assert send_all() == [Outcome.SENT, Outcome.SENT]
+    assert send_all() == [Outcome.SENT]
+
+
+def test_a_mail_without_an_answer_does_not_delay_what_happens_later(mail_server: MailServer) -> None:
+    first = answered_post()
+    mail_server.silent_to = {address_of(first.author)}
+    with delivering():
+        assert mail_server.is_asked.wait(PATIENCE_SECONDS)
+        second = answered_post()
+        mail_server.wait_for(1)
+        assert mail_server.recipients == [address_of(second.author)]
+        mail_server.silent_to = set()
+        mail_server.wait_for(2)
+        assert eventually(lambda: not Notice.objects.exists())
+
+
+def test_a_mail_that_is_being_sent_is_next_due_when_its_lease_expires() -> None:
+    """Else each deliverer would ask again twice a second."""
+    answered_post()
+    collect_all()
+    make_due()
+    assert sending.seconds_to_next() == 0
+    assert Mailing.objects.due().lease()
+    assert (sending.seconds_to_next() or 0) > Mailing.LEASE.total_seconds() / 2
+
+
+def test_an_accepted_mail_is_sent_whatever_follows(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float | None] = []
+
+    def fail_to_quit(client: smtplib.SMTP) -> None:
+        waits.append(client.sock and client.sock.gettimeout())
+        raise smtplib.SMTPResponseException(500, b"no")
+
+    monkeypatch.setattr(smtplib.SMTP, "quit", fail_to_quit)
+    monkeypatch.setattr(smtp, "ANSWER_SECONDS", PATIENCE_SECONDS * 2)
+    answered_post()
+    assert send_all() == [Outcome.SENT]
+    assert waits == [PATIENCE_SECONDS]
+
+
+def test_a_server_that_greets_nobody_is_away(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smtplib.SMTP, "ehlo", lambda *_arguments: (421, b"not now"))
+    monkeypatch.setattr(smtplib.SMTP, "helo", lambda *_arguments: (421, b"not now"))
+    answered_post()
+    assert send_all() == [Outcome.AWAY]
+    assert Mailing.objects.get(next_at__isnull=False).failures == 0
 
 
 def test_an_answer_may_take_longer_than_a_connection(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
     send_data, waits = smtplib.SMTP.data, []
 
-    def record_wait(client: smtplib.SMTP, message: bytes) -> Any:
-        waits.append(client.sock.gettimeout())
+    def record_wait(client: smtplib.SMTP, message: Any) -> Any:
+        waits.append(client.sock and client.sock.gettimeout())
         return send_data(client, message)
 
     monkeypatch.setattr(smtplib.SMTP, "data", record_wait)
+    monkeypatch.setattr(smtp, "ANSWER_SECONDS", PATIENCE_SECONDS * 2)
     answered_post()
     assert send_all() == [Outcome.SENT]
-    assert waits == [smtp.ANSWER_SECONDS]
+    assert waits == [PATIENCE_SECONDS * 2]
 
 
 def test_a_defect_of_one_mail_blocks_no_other(mail_server: MailServer) -> None:

@@ -139,6 +139,16 @@ def test_choices_that_were_opened_before_an_unsubscription_leave_it_as_it_is() -
     assert "Saved meanwhile: Never" in client.post(PAGE, form | {"decision": "daily"}).content.decode()
 
 
+def test_a_kind_that_an_older_form_does_not_have_is_not_switched_off_by_a_conflict() -> None:
+    person = reachable()
+    client = signed_in(person)
+    form = {"opened": opened(client), "decision": "at_once", "token": "at_once", "answer": "off", "mention": "daily"}
+    unsubscribe(account_id=person.pk, kind=Kind.DECISION)
+    page = client.post(PAGE, form).content.decode()
+    (moderation,) = re.findall(r'<select name="moderation".*?</select>', page, re.DOTALL)
+    assert f'value="{preferences_of(person)[Kind.MODERATION]}" selected' in moderation
+
+
 def test_only_changed_choices_are_saved() -> None:
     person = reachable()
     client = signed_in(person)

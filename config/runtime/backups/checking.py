@@ -30,13 +30,17 @@ def check(folder: Path) -> Manifest:
     return found
 
 
-def check_secrets(found: Manifest, *, data: Path, debug: bool) -> None:
-    """Raises BackupError if a secret of this host is not one that the database of the backup was used with."""
+def check_secrets(found: Manifest, *, data: Path, debug: bool, goes_on: bool = False) -> None:
+    """Raises BackupError if a secret of this host is not one that the database of the backup was used with.
+
+    `goes_on`: a restore would go on with later changes, which may be of other secrets.
+    """
     stored = {name: bytes.fromhex(value) for name, value in found.fingerprints.items()}
     if wrong := fingerprints.unknown(stored, data=data, debug=debug):
         raise BackupError(
             f"{' and '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not of the service that this backup is of: "
-            "restore its secrets first (the environment, or secrets.json in DATA_DIR)."
+            "restore its secrets first (the environment, or secrets.json in DATA_DIR)"
+            f"{', unless they were rotated since: then make a new backup' if goes_on else ''}."
         )
 
 

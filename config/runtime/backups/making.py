@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import psycopg
@@ -23,6 +24,9 @@ MIGRATIONS = "SELECT app || '.' || name FROM django_migrations ORDER BY 1"
 UNLIMITED = "SET statement_timeout = 0; SET lock_timeout = 0"
 NOW = "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 SYSTEM = "SELECT system_identifier::text FROM pg_control_system()"
+# Ends with its session.
+SLOT = "SELECT pg_create_physical_replication_slot(%s, immediately_reserve => true, temporary => true)"
+NOT_ALLOWED = ("permission denied", "pg_hba", "replication role")
 SIZE = {
     # All databases of the server, and what is written meanwhile.
     PHYSICAL: "SELECT sum(pg_database_size(oid))::bigint + 64 * 1024 * 1024 FROM pg_database",
@@ -85,24 +89,40 @@ def _physical(url: str, draft: Path, major: int, say: Callable[[str], None]) -> 
     """All files of the server and the part of its log that makes them consistent."""
     program = programs.find("pg_basebackup", major=major)
     try:
-        programs.run(
-            program,
-            f"--pgdata={draft / manifest.CONTENTS[PHYSICAL]}",
-            "--checkpoint=fast",
-            "--wal-method=stream",
-            "--manifest-checksums=SHA256",
-            "--progress",
-            "--no-password",
-            url=url,
-            say=say,
-        )
+        with _stored_log(url):
+            programs.run(
+                program,
+                f"--pgdata={draft / manifest.CONTENTS[PHYSICAL]}",
+                "--checkpoint=fast",
+                "--wal-method=stream",
+                "--manifest-checksums=SHA256",
+                "--progress",
+                "--no-password",
+                url=url,
+                say=say,
+            )
     except BackupError as error:
-        if "replication" in str(error) or "pg_hba" in str(error):
+        if any(sign in str(error) for sign in NOT_ALLOWED):
             raise BackupError(
                 f"{error} A physical backup needs a role with REPLICATION and an entry for it in pg_hba.conf; "
                 "`backup --logical` needs neither."
             ) from error
         raise
+
+
+@contextmanager
+def _stored_log(url: str) -> Iterator[None]:
+    """The server removes no log that is written in the block.
+
+    pg_basebackup makes a slot of its own, but after the beginning of the backup: a checkpoint between them may remove
+    what the backup needs.
+    """
+    with connection(url) as session:
+        try:
+            session.execute(SLOT, [f"backup_{token_hex(8)}"])
+        except psycopg.Error as error:
+            raise BackupError(f"No replication slot can be made: {str(error).splitlines()[0]}.") from error
+        yield
 
 
 def _logical(url: str, draft: Path, major: int, say: Callable[[str], None]) -> None:

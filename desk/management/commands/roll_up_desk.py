@@ -20,11 +20,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument(
+            "--interval", type=int, metavar="MINUTES", help="when the next run is expected (default: within a day)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         roll_up_row()
         while count_log():
             pass
-        recount_days(at=database_now())
+        recount_days(at=database_now(), interval_minutes=options["interval"])
         totals = DailyTotal.objects.count()
         self.stdout.write(json.dumps({"totals": totals}) if options["json"] else f"{totals} totals by day")

@@ -33,12 +33,12 @@ def decide_one(rows: DecidableRows, request: HttpRequest, pk: UUID) -> HttpRespo
     action = found[0]
     form = action.form(request.POST, row=row, action=action)
     if not form.is_valid():
-        return _refused(rows, request, row, _problems(form), status=400, form=form)
+        return _refused(rows, request, row, _problems(form), status=400)
     try:
         action.run(row, by=request.user, **form.arguments())
     except ApiError as refusal:
         text = f"Nothing was changed: {rows.name_of(row)}: {error_text(refusal)}."
-        return _refused(rows, request, row, text, status=409, form=form, instead=rows.instead(row, action))
+        return _refused(rows, request, row, text, status=409, instead=rows.instead(row, action))
     return _done(rows, request, row, action)
 
 
@@ -58,14 +58,7 @@ def _done(rows: DecidableRows, request: HttpRequest, row: Any, action: AdminActi
 
 
 def _refused(
-    rows: DecidableRows,
-    request: HttpRequest,
-    row: Any,
-    text: str,
-    *,
-    status: int,
-    form: AdminActionForm | None = None,
-    instead: Any = None,
+    rows: DecidableRows, request: HttpRequest, row: Any, text: str, *, status: int, instead: Any = None
 ) -> HttpResponse:
     if _is_script(request):
         link = dict(zip(("text", "url"), instead, strict=True)) if instead else None
@@ -75,14 +68,17 @@ def _refused(
     if "from_list" in request.POST:
         return HttpResponseRedirect(_list_url(rows, request, row.pk))
     url = rows.with_filters(request, reverse(f"admin:{rows.url_name('change')}", args=[row.pk]))
-    return HttpResponseRedirect(f"{url}{'&' if '?' in url else '?'}{_query(form)}" if form else url)
+    choices = _query(rows, request)
+    return HttpResponseRedirect(f"{url}{'&' if '?' in url else '?'}{choices}" if choices else url)
 
 
-def _query(form: AdminActionForm) -> str:
-    """The choices of a form for `choices_of`. An empty value is a field without one."""
-    sent: Any = form.data
-    chosen = {name: sent.getlist(name)[:CHOICES_MAX] or [""] for name in form.fields if name != "reason"}
-    return urlencode(chosen, doseq=True)
+def _query(rows: DecidableRows, request: HttpRequest) -> str:
+    """The choices of the page for `choices_of`: one form has the fields of all decisions.
+
+    An empty value is a field without one.
+    """
+    names = dict.fromkeys(name for action in rows.row_actions for name in action.form.base_fields if name != "reason")
+    return urlencode({name: request.POST.getlist(name)[:CHOICES_MAX] or [""] for name in names}, doseq=True)
 
 
 def _next_place(rows: DecidableRows, request: HttpRequest, action: AdminAction, row: Any) -> str:

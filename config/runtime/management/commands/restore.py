@@ -55,8 +55,9 @@ class Command(BaseCommand):
             target = self._target(options)
             found = checking.check(source)
             # A restore with the archive compares those of its end, as they may have been rotated after the backup.
-            if options["check"] or target.archive is None or found.kind == LOGICAL:
-                checking.check_secrets(found, data=settings.DATA_DIR, debug=settings.DEBUG)
+            goes_on = target.archive is not None and found.kind != LOGICAL
+            if options["check"] or not goes_on:
+                checking.check_secrets(found, data=settings.DATA_DIR, debug=settings.DEBUG, goes_on=goes_on)
             if options["check"]:
                 self.stdout.write(f"{source} is whole: {found.kind}, complete as of {found.finished_at}")
                 return
