@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.client.commands import DONE, UNREACHABLE, Command
-from tests.client.scripted import Answer, scripted
+from tests.client.scripted import Answer, Received, Scripted, scripted
 
 AGENT = "cag_" + "x" * 46
 SIGN_IN = Credential("token", "u1", "access", "refresh")
@@ -31,7 +31,13 @@ CALLS: list[Callable[[Client], Any]] = [
     lambda client: client.post(URL, "Hello"),
     lambda client: client.reply("m1", "Hello"),
     lambda client: client.quote("m1", "Hello"),
+    lambda client: client.react("m1", "x"),
     lambda client: client.unreact("m1"),
+    lambda client: client.request_agent(name="A", handle="abc", purpose="p", scopes=["post"]),
+    lambda client: client.cancel_agent_request("r1"),
+    lambda client: client.create_agent_token("r1"),
+    lambda client: client.rotate_agent_token("t1"),
+    lambda client: client.revoke_agent_token("t1"),
     lambda client: list(client.messages("p1_x")),
     lambda client: list(client.replies("m1")),
     lambda client: client.own_reactions("p1_x"),
@@ -43,6 +49,7 @@ CALLS: list[Callable[[Client], Any]] = [
     lambda client: next(client.follow_inbox()),
     lambda client: client.test_webhook("w1"),
 ]
+TOKEN_COMMANDS = [("token", "create", "r1"), ("token", "create", "r1", "--save"), ("token", "rotate", "t1")]
 COMMANDS = [
     ("whoami",),
     ("read", URL),
@@ -55,14 +62,13 @@ COMMANDS = [
     ("react", "m1", "x"),
     ("react", "m1", "--remove"),
     ("delete", "m1"),
+    ("request", "--handle", "abc", "--name", "A", "--purpose", "p", "--scope", "post"),
     ("status",),
     ("status", "r1"),
     ("cancel", "r1"),
     ("token", "list"),
-    ("token", "create", "r1"),
-    ("token", "create", "r1", "--save"),
     ("token", "revoke", "t1"),
-    ("token", "rotate", "t1"),
+    *TOKEN_COMMANDS,
 ]
 KEYS = [
     "id",
@@ -115,7 +121,34 @@ def test_a_command_says_so_in_one_sentence(words: tuple[str, ...], token: str, t
     sentence, *repetition = finished.err.splitlines()
     assert sentence.startswith("invalid_response: The response ")
     assert sentence.endswith("is this the base address of the service?")
-    assert all(line.startswith("  Repeat the command with: --key ") for line in repetition)
+    assert repetition == [f"  Repeat the command with: --key {key}" for key in keys_of(server)]
+
+
+def keys_of(server: Scripted) -> list[str]:
+    """The Idempotency-Keys of the writes that it has received."""
+    return [key for request in server.received if (key := request.headers.get("idempotency-key"))]
+
+
+def test_a_removal_of_a_reaction_that_is_answered_by_another_program_says_how_to_repeat_it(tmp_path: Path) -> None:
+    def service(request: Received) -> Answer:
+        own = {"reactions": [{"messageId": "m1", "reactionId": "1"}], "id": "m1", "pageId": "p1_x"}
+        return Answer(200, {"status": "ok"} if request.method == "DELETE" else own)
+
+    with scripted(service) as server:
+        finished = Command(tmp_path, server.base_url, {"CM_TOKEN": AGENT})("react", "m1", "--remove", "--json")
+    assert (finished.code, [finished.error["idempotencyKey"]]) == (UNREACHABLE, keys_of(server))
+
+
+@pytest.mark.parametrize("words", TOKEN_COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("value", [5, "", "é"], ids=ascii)
+def test_a_new_token_that_no_header_can_carry_is_an_invalid_response(
+    words: tuple[str, ...], value: Any, tmp_path: Path
+) -> None:
+    with scripted(Answer(201, {"token": value, "tokenId": "t2", "prefix": "cag_x", "expiresAt": "…"})) as server:
+        finished = Command(tmp_path, server.base_url, {"CM_TOKEN": "e30.e30.x"})(*words, "--json")
+    assert (finished.code, finished.out, finished.error["error"]) == (UNREACHABLE, "", "invalid_response")
+    assert [finished.error["idempotencyKey"]] == keys_of(server)
+    assert list(tmp_path.iterdir()) == []
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

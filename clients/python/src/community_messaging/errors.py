@@ -72,10 +72,12 @@ class ServiceError(Exception):
         return cls(INVALID_INPUT, message, body={"error": INVALID_INPUT, "message": message, "field": field})
 
     @classmethod
-    def of_field(cls, name: str, *, status: int = 200) -> ServiceError:
+    def of_field(cls, name: str, *, status: int = 200, key: str | None = None) -> ServiceError:
         """A success without a field that the service always sends."""
         message = f"The response has no valid {name!r}: is this the base address of the service?"
-        return cls(INVALID_RESPONSE, message, status=status)
+        error = cls(INVALID_RESPONSE, message, status=status)
+        error.key = key
+        return error
 
     @classmethod
     def of_failure(cls, error: httpx.RequestError) -> ServiceError:

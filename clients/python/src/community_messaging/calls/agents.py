@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
+from community_messaging.credentials import Credential
 from community_messaging.declarations import call, listing
+from community_messaging.errors import ServiceError
 from community_messaging.records import AgentRequest, AgentToken, DeletedAgent, NewAgentToken, Revocation, RotatedToken
-from community_messaging.requests import get, write
+from community_messaging.requests import Request, get, write
 from community_messaging.session import Session
 from community_messaging.steps import Steps
+
+REQUEST_FIELDS = {"id": str, "status": str, "agentHandle": str}
+Created = TypeVar("Created", bound=NewAgentToken)
 
 
 class AgentCalls(Session):
@@ -27,7 +33,8 @@ class AgentCalls(Session):
         """Request an agent; a super admin decides (requestAgent)."""
         body = {"agent_name": name, "agent_handle": handle, "purpose": purpose, "website": website}
         lists = {"scopes": list(scopes), "community_ids": list(community_ids) if community_ids else None}
-        return self.ask(AgentRequest, write("POST", "/v1/agent-tokens/requests", key=key, **body, **lists))
+        request = write("POST", "/v1/agent-tokens/requests", key=key, **body, **lists)
+        return self.ask(AgentRequest, request, **REQUEST_FIELDS)
 
     @listing(AgentRequest)
     def agent_requests(self, *, status: str | None = None, page_size: int | None = None) -> Steps[None]:
@@ -42,7 +49,8 @@ class AgentCalls(Session):
     @call
     def cancel_agent_request(self, request_id: str, *, key: str | None = None) -> Steps[AgentRequest]:
         """Cancel a pending request (cancelAgentRequest)."""
-        return self.ask(AgentRequest, write("POST", "/v1/agent-tokens/requests/{id}/cancel", request_id, key=key))
+        request = write("POST", "/v1/agent-tokens/requests/{id}/cancel", request_id, key=key)
+        return self.ask(AgentRequest, request, **REQUEST_FIELDS)
 
     @call
     def create_agent_token(
@@ -55,9 +63,8 @@ class AgentCalls(Session):
     ) -> Steps[NewAgentToken]:
         """Create a token of an approved agent; it is in this answer only (createAgentToken)."""
         fields = {"label": label, "expires_in_days": expires_in_days}
-        return self.ask(
-            NewAgentToken, write("POST", "/v1/agent-tokens/requests/{id}/token", request_id, key=key, **fields)
-        )
+        request = write("POST", "/v1/agent-tokens/requests/{id}/token", request_id, key=key, **fields)
+        return self._create_token(NewAgentToken, request)
 
     @listing(AgentToken)
     def agent_tokens(self, *, page_size: int | None = None) -> Steps[None]:
@@ -69,7 +76,8 @@ class AgentCalls(Session):
         self, token_id: str, *, reason: str | None = None, key: str | None = None
     ) -> Steps[Revocation]:
         """Revoke a token at once (revokeAgentToken)."""
-        return self.ask(Revocation, write("POST", "/v1/agent-tokens/{id}/revoke", token_id, key=key, reason=reason))
+        request = write("POST", "/v1/agent-tokens/{id}/revoke", token_id, key=key, reason=reason)
+        return self.ask(Revocation, request, revoked=bool)
 
     @call
     def rotate_agent_token(
@@ -85,9 +93,18 @@ class AgentCalls(Session):
         The value is in this answer only (rotateAgentToken).
         """
         fields = {"old_ends_in": old_ends_in, "expires_in_days": expires_in_days}
-        return self.ask(RotatedToken, write("POST", "/v1/agent-tokens/{id}/rotate", token_id, key=key, **fields))
+        request = write("POST", "/v1/agent-tokens/{id}/rotate", token_id, key=key, **fields)
+        return self._create_token(RotatedToken, request)
 
     @call
     def delete_agent(self, handle: str, *, key: str | None = None) -> Steps[DeletedAgent]:
         """Delete an agent for good; its posts stay, and its handle is never free again (deleteAgent)."""
         return self.ask(DeletedAgent, write("DELETE", "/v1/agents/{handle}", handle, key=key))
+
+    def _create_token(self, record: type[Created], request: Request) -> Steps[Created]:
+        created = yield from self.ask(record, request, token=str, prefix=str, expiresAt=str)
+        try:
+            Credential(created["token"])
+        except ValueError as error:
+            raise ServiceError.of_field("token", key=request.key) from error
+        return created

@@ -154,7 +154,7 @@ class PostCalls(Session):
     def react(self, message_id: str, emoji: str, *, key: str | None = None) -> Steps[ReactionResult]:
         """Set your reaction to a post; it replaces an earlier one (addReaction)."""
         body = {"message_id": message_id, "emoji": emoji, "toggle": False}
-        return self.ask(ReactionResult, write("POST", "/v1/reactions", key=key, **body))
+        return self.ask(ReactionResult, write("POST", "/v1/reactions", key=key, **body), action=str)
 
     @call
     def unreact(self, message_id: str, *, key: str | None = None) -> Steps[RemovedReaction | None]:
@@ -164,7 +164,7 @@ class PostCalls(Session):
         for reaction in own["reactions"]:
             if reaction["messageId"] == message["id"]:
                 request = write("DELETE", "/v1/reactions/{id}", reaction["reactionId"], key=key)
-                return (yield from self.ask(RemovedReaction, request))
+                return (yield from self.ask(RemovedReaction, request, action=str))
         return None
 
     def _message(self, message_id: str) -> Steps[Message]:

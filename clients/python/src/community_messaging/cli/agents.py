@@ -141,6 +141,6 @@ def _show_token(state: State, created: dict[str, Any]) -> None:
 def _show_request(state: State, found: Any) -> None:
     if state.is_json:
         return echo_json(found)
-    words = [found["id"], found["status"], f"@{found['agentHandle']}", found["reason"] or ""]
+    words = [found["id"], found["status"], f"@{found['agentHandle']}", found.get("reason") or ""]
     click.echo(clean(" ".join(words), lines=False))
     return None
