@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from secrets import token_hex
@@ -99,7 +100,9 @@ def test_the_inbox_goes_on_after_a_cursor(agent_cm: Command, clients: Clients) -
     later = agent_cm("inbox", "--type", "reply", "--after", first["nextCursor"], "--json").json
     assert later["events"] == []
     shown = agent_cm("inbox", "--type", "reply")
-    assert ("An answer" in shown.out, first["nextCursor"] in shown.err) == (True, True)
+    assert "An answer" in shown.out
+    # Any cursor: it is at the end of the log of all accounts, which may be longer than at the first call.
+    assert re.search(r"--after \S+", shown.err)
 
 
 def inbox_page(next_cursor: str, *ids: str, has_more: bool = False) -> Answer:
