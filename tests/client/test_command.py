@@ -299,6 +299,23 @@ def test_a_refused_write_does_not_say_how_to_repeat_it() -> None:
         assert "idempotencyKey" not in cm("post", "p1_x", "Hello", "--key", "k1", "--json").error
 
 
+def test_a_limit_that_no_time_lifts_does_not_say_how_to_repeat_the_write() -> None:
+    words = ("request", "--handle", "abc", "--name", "A", "--purpose", "p", "--scope", "post")
+    with scripted(refusal(429, "too_many_pending_requests")) as server:
+        cm = Command(Path("/nonexistent"), server.base_url, {"CM_TOKEN": "e30.e30.x"})
+        assert cm(*words).err == "too_many_pending_requests: About too_many_pending_requests.\n"
+        assert "idempotencyKey" not in cm(*words, "--json").error
+
+
+def test_a_limit_with_seconds_says_how_to_repeat_the_write() -> None:
+    limited = refusal(429, "rate_limited", **{"Retry-After": "1234"})
+    # The service refuses before it looks for the key: the first attempt may have been done.
+    with scripted(CUT, limited) as server:
+        cm = Command(Path("/nonexistent"), server.base_url, {"CM_TOKEN": "cag_x"})
+        error = cm("delete", "m1", "--json").error
+    assert {error["idempotencyKey"]} == {request.headers["idempotency-key"] for request in server.received}
+
+
 def test_a_message_of_the_service_is_printed_without_control_characters() -> None:
     hostile = Answer(
         400, {"error": "bad\x1b[2J", "message": "a\nb\x9b", "details": [{"pointer": "\r"}] * 2, "allowed": ["\x07"]}

@@ -123,8 +123,7 @@ def exit_code(error: ServiceError) -> int:
 
 def report(error: ServiceError, *, is_json: bool) -> None:
     """Print the error to stderr."""
-    # Only then: a refused write is corrected first, and another write needs another key.
-    may_repeat = error.key and (error.is_passing or error.is_unreachable)
+    may_repeat = error.key and _may_succeed(error)
     if is_json:
         known = {"error": error.code, "message": error.message, "status": error.status}
         waiting = {} if error.retry_after is None else {"retryAfter": error.retry_after}
@@ -144,6 +143,13 @@ def report(error: ServiceError, *, is_json: bool) -> None:
         unset = ", and unset CM_TOKEN, which comes first" if os.environ.get("CM_TOKEN") else ""
         lines.append(f"  Sign in with: cm login{unset}")
     click.echo("\n".join(clean(line, lines=False) for line in lines), err=True)
+
+
+def _may_succeed(error: ServiceError) -> bool:
+    """Whether to repeat the write as it is. Else it is corrected first, and another write needs another key."""
+    # No time lifts a limit without seconds, such as that of pending requests.
+    is_lasting = error.status == 429 and error.retry_after is None
+    return error.is_unreachable or (error.is_passing and not is_lasting)
 
 
 def require(credential: Credential | None) -> Credential:
