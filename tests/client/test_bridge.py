@@ -202,6 +202,28 @@ def test_a_token_that_another_command_has_stored_since_replaces_one_that_is_refu
         assert json.loads(cm("mcp", stdin=json.dumps(CALL).encode()).out)["result"] == {"echo": "tools/call"}
 
 
+def test_a_sign_in_that_is_stored_while_another_one_is_renewed_is_used_and_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Credential("token 3", "u2", "access 3", "refresh 3")
+    client = State.client
+
+    def sign_in_and_client(state: State, *kinds: str) -> Any:
+        state.store.put(state.base_url, PERSON, other)
+        return client(state, *kinds)
+
+    def service(request: Received) -> Answer:
+        return echo(request) if request.headers["authorization"] == "Bearer token 3" else refusal(401, "token_expired")
+
+    monkeypatch.setattr(State, "client", sign_in_and_client)
+    with scripted(service) as server:
+        cm = signed_in(tmp_path, server, Credential("token 1", "u1", "access 1", "refresh"))
+        finished = cm("mcp", stdin=json.dumps(CALL).encode())
+    assert json.loads(finished.out)["result"] == {"echo": "tools/call"}
+    assert {request.path for request in server.received} == {"/mcp"}
+    assert Store(tmp_path / SERVICE).get(server.base_url, PERSON) == other
+
+
 def test_a_sign_in_to_another_service_does_not_change_where_lines_are_sent(tmp_path: Path) -> None:
     def service(request: Received) -> Answer:
         Store(tmp_path / SERVICE).address = "http://other.example"

@@ -86,11 +86,11 @@ class Bridge:
 
     def _renew(self) -> bool:
         """Replace a credential that is refused: by what another `cm` has stored since, else with the sign-in."""
-        refused, self._credential = self._credential, self._state.caller(AGENT, PERSON)
-        if self._credential == refused and refused and refused.refresh_token:
-            with self._state.client(AGENT, PERSON) as client:
+        refused = self._credential
+        with self._state.client(AGENT, PERSON) as client:
+            if client.credential == refused and refused and refused.refresh_token:
                 client.run(client.renew(refused.refresh_token))
-                self._credential = client.credential
+            self._credential = client.credential
         return self._credential != refused
 
     def _headers(self, message: Any) -> dict[str, str]:
