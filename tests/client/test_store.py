@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import keyring
 import pytest
@@ -14,7 +15,7 @@ from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as NoKeyring
 from keyring.errors import PasswordDeleteError
 
-from tests.client.commands import DONE, Command
+from tests.client.commands import DONE, REFUSED, Command
 from tests.client.scripted import Answer, Received, refusal, scripted
 
 URL = "https://service.example/path"
@@ -204,6 +205,51 @@ def test_a_file_leaves_no_earlier_credential_in_the_keyring(store: Store) -> Non
     assert keyring.get_keyring().passwords == {}
     store.remove(URL, AGENT)
     assert store.get(URL, AGENT) is None
+
+
+@pytest.mark.parametrize("store", [SmallKeyring], indirect=True)
+def test_a_file_that_cannot_be_deleted_gets_the_credential_that_the_keyring_took(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put(URL, AGENT, Credential("x" * 2560))
+    monkeypatch.setattr(Path, "unlink", refuse)
+    store.put(URL, AGENT, TOKEN)
+    assert store.get(URL, AGENT) == TOKEN
+
+
+@pytest.mark.parametrize("store", [MemoryKeyring], indirect=True)
+@pytest.mark.parametrize("text", DAMAGED, ids=range(len(DAMAGED)))
+def test_a_damaged_file_does_not_hide_the_keyring(store: Store, tmp_path: Path, text: str) -> None:
+    store.put(URL, AGENT, TOKEN)
+    (tmp_path / "a" / "b" / "https%3A%2F%2Fservice.example%2Fpath.agent").write_text(text)
+    assert store.get(URL, AGENT) == TOKEN
+
+
+@pytest.mark.parametrize("store", [LockedKeyring], indirect=True)
+@pytest.mark.usefixtures("store")
+def test_a_logout_that_the_keyring_refuses_is_an_error_after_the_sign_in_has_ended(tmp_path: Path) -> None:
+    own = Store(tmp_path / SERVICE)
+    with scripted(Answer(200, {"success": True})) as server:
+        own.put(server.base_url, AGENT, TOKEN)
+        own.put(server.base_url, PERSON, SIGN_IN)
+        finished = Command(tmp_path, server.base_url)("logout")
+        assert (finished.code, finished.out, len(finished.err.splitlines())) == (REFUSED, "", 1)
+        assert [request.path for request in server.received] == ["/api/auth/logout"]
+        error = Command(tmp_path, server.base_url)("--as", "agent", "logout", "--json").error
+    assert error["error"] == "sign_in_not_deleted"
+
+
+@pytest.mark.parametrize("store", [NoKeyring], indirect=True)
+def test_a_file_that_cannot_be_deleted_is_not_removed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.put(URL, AGENT, TOKEN)
+    assert store.remove(URL, PERSON)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert not store.remove(URL, AGENT)
+
+
+def refuse(_path: Path, **_options: Any) -> None:
+    """Like Windows, while another program reads the file."""
+    raise PermissionError
 
 
 def test_a_keyring_that_cannot_be_loaded_is_none(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

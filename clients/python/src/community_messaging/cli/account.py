@@ -9,11 +9,15 @@ from community_messaging import Client, ServiceError
 from community_messaging.cli.app import State, program, require
 from community_messaging.cli.arguments import secret
 from community_messaging.cli.output import clean, echo_json
-from community_messaging.cli.store import AGENT, KINDS, PERSON
+from community_messaging.cli.store import AGENT, KINDS, PERSON, SERVICE
 from community_messaging.credentials import Credential
 from community_messaging.records import Account
 
 SHELLS = ("bash", "zsh", "fish")
+NOT_DELETED = "sign_in_not_deleted"
+NOT_DELETED_MESSAGE = (
+    f"The sign-in is still on this machine: delete {SERVICE!r} in the keyring or the folder for configuration yourself."
+)
 
 
 @program.command()
@@ -62,12 +66,13 @@ def _signed_in(client: Client, handle: str, password: str) -> Account:
 def logout(state: State) -> None:
     """Forget the agent's token and the person's sign-in (or one of them: cm --as agent logout)."""
     credential = state.store.get(state.base_url, PERSON) if state.only != AGENT else None
-    for kind in KINDS:
-        if state.only in (None, kind):
-            state.store.remove(state.base_url, kind)
+    kinds = [kind for kind in KINDS if state.only in (None, kind)]
+    remaining = [kind for kind in kinds if not state.store.remove(state.base_url, kind)]
     if credential:
         with state.client(credential=credential) as client:
             client.sign_out()
+    if remaining:
+        raise ServiceError(NOT_DELETED, NOT_DELETED_MESSAGE, body={"error": NOT_DELETED})
     if state.is_json:
         echo_json({"success": True})
 

@@ -36,13 +36,7 @@ class Store:
         self._write("address", url)
 
     def get(self, url: str, kind: str) -> Credential | None:
-        name = _name(url, kind)
-        # A file is later than the entry of the keyring: `_put` deletes it when the keyring takes the credential.
-        text = self._read(name) or _keyring("get_password", name)
-        try:
-            return Credential(**json.loads(text)) if text else None
-        except (ValueError, TypeError, RecursionError):
-            return None  # Not written by this version: as if nobody had signed in.
+        return self._get(_name(url, kind))
 
     def put(self, url: str, kind: str, credential: Credential) -> None:
         with self._lock():
@@ -54,11 +48,13 @@ class Store:
             if self.get(url, kind) == read:
                 self._put(_name(url, kind), renewed)
 
-    def remove(self, url: str, kind: str) -> None:
+    def remove(self, url: str, kind: str) -> bool:
+        """Return False if a credential remains: a keyring may refuse to delete it, and a file may be in use."""
         name = _name(url, kind)
         with self._lock():
             _keyring("delete_password", name)
             self._delete(name)
+            return self._get(name) is None
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -70,12 +66,18 @@ class Store:
                 stack.enter_context(locked(self._folder / LOCK))
             yield
 
+    def _get(self, name: str) -> Credential | None:
+        # A file is later than the entry of the keyring: `_put` deletes it when the keyring takes the credential.
+        return _credential(self._read(name)) or _credential(_keyring("get_password", name))
+
     def _put(self, name: str, credential: Credential) -> None:
         text = json.dumps(asdict(credential))
         _keyring("set_password", name, text)
-        if _keyring("get_password", name) == text:
+        is_in_keyring = _keyring("get_password", name) == text
+        if is_in_keyring:
             self._delete(name)
-        else:
+        # `_get` prefers a file, so one that cannot be deleted is replaced.
+        if not is_in_keyring or self._read(name):
             self._write(name, text)
             _keyring("delete_password", name)
 
@@ -104,6 +106,14 @@ class Store:
 
 def _name(url: str, kind: str) -> str:
     return f"{quote(url, safe='')}.{kind}"
+
+
+def _credential(text: str | None) -> Credential | None:
+    """None also for a text that this version has not written, which is as if nobody had signed in."""
+    try:
+        return Credential(**json.loads(text)) if text else None
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def _keyring(function: str, name: str, *arguments: str) -> Any:
