@@ -10,7 +10,8 @@ from typing import Any
 import keyring
 import pytest
 from community_messaging import Credential
-from community_messaging.cli.store import AGENT, PERSON, SERVICE, Store
+from community_messaging.cli.locks import locked
+from community_messaging.cli.store import AGENT, LOCK, PERSON, SERVICE, Store
 from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as NoKeyring
 from keyring.errors import PasswordDeleteError
@@ -250,6 +251,16 @@ def test_a_file_that_cannot_be_deleted_is_not_removed(store: Store, monkeypatch:
 def refuse(_path: Path, **_options: Any) -> None:
     """Like Windows, while another program reads the file."""
     raise PermissionError
+
+
+def test_a_credential_is_stored_without_the_lock_if_another_process_keeps_it(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("community_messaging.cli.locks.WAIT_SECONDS", 0.1)
+    store.put(URL, AGENT, TOKEN)
+    with locked(tmp_path / "a" / "b" / LOCK):
+        store.put(URL, AGENT, OTHER)
+    assert store.get(URL, AGENT) == OTHER
 
 
 def test_a_keyring_that_cannot_be_loaded_is_none(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
+
+# As on Windows. The holder of the lock may wait for a person to unlock the keyring.
+WAIT_SECONDS, PAUSE_SECONDS = 10.0, 0.02
 
 if sys.platform == "win32":
     import msvcrt
@@ -21,7 +25,14 @@ else:
     import fcntl
 
     def _acquire(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        deadline = monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if monotonic() > deadline:
+                    raise
+            sleep(PAUSE_SECONDS)
 
     def _release(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
@@ -29,7 +40,10 @@ else:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Wait for the lock and hold it. The file is created and stays, because others may wait for it."""
+    """Wait for the lock and hold it; raises OSError after ten seconds.
+
+    The file is created and stays, because others may wait for it.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _acquire(descriptor)
