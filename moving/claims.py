@@ -15,7 +15,7 @@ from config.database.sql import database_now, execute
 from config.writes.retries import retried
 from messaging.models import Account, AccountKind, HandleClaim, Message
 from moving.exceptions import ImportNotFound
-from moving.imports.writing import lock_source
+from moving.imports.locking import lock_source
 from moving.models import ImportedAuthor
 from reactions import queries
 from reactions.models import Reaction

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from config.api.ids import new_id
 from config.leases import Leased, LeasedQuerySet
@@ -111,12 +110,6 @@ class Move(Leased):
     @property
     def is_under_way(self) -> bool:
         return self.status in {MoveStatus.UPLOADED, MoveStatus.WAITING, MoveStatus.RUNNING, MoveStatus.UNDOING}
-
-    @property
-    def is_due(self) -> bool:
-        """Whether a background process should take it. By the clock of this host, so it may be a little wrong."""
-        is_due = self.status == MoveStatus.UNDOING or (self.has_upload and self.is_under_way)
-        return is_due and (self.leased_until is None or self.leased_until < timezone.now())
 
     @property
     def can_start(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from config.leases import release, renew
 from config.writes.retries import retried
@@ -139,9 +140,15 @@ def start_undo(move: Move, *, by: Account, reason: str = "") -> None:
 def moves_of(community: Community) -> list[Move]:
     """The imports into a community, newest first. Wakes the worker for one that no process runs any more."""
     moves = list(Move.objects.filter(community=community).select_related("started_by").order_by("-created_at")[:LISTED])
-    if any(move.is_due for move in moves):
+    if any(map(_is_due, moves)):
         wake(COMMAND)
     return moves
+
+
+def _is_due(move: Move) -> bool:
+    """Whether a background process should take it. By the clock of this host, so it may be a little wrong."""
+    is_due = move.status == MoveStatus.UNDOING or (move.has_upload and move.is_under_way)
+    return is_due and (move.leased_until is None or move.leased_until < timezone.now())
 
 
 def store(move: Move, kind: MovePart.Kind, pieces: Iterable[bytes]) -> None:

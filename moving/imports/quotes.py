@@ -15,7 +15,7 @@ from config.database.sql import execute, fetch_all
 from config.writes.retries import retried
 from messaging.cache_tags import message_tag, page_tag
 from moving.imports import texts
-from moving.imports.writing import lock_source, require_writable
+from moving.imports.locking import lock_source, require_writable
 from moving.models import Move
 
 BATCH = 500

@@ -18,8 +18,9 @@ from config.database.sql import execute, fetch_all
 from config.writes.retries import retried
 from messaging.cache_tags import message_tag, page_tag
 from moving.imports.authors import accounts_of
+from moving.imports.locking import lock_source, require_writable
 from moving.imports.progress import Step, Tell
-from moving.imports.writing import invalidate_tags, lock_source, require_writable
+from moving.imports.writing import invalidate_tags
 from moving.models import ImportedPost, Move
 
 # In one transaction, with three rows for each new account.

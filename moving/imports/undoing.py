@@ -25,8 +25,8 @@ from messaging.services.counting import count_answers
 from messaging.services.decisions import note_for_moderators
 from moving.exceptions import ImportBusy
 from moving.imports.announcing import announce, count_on_pages
+from moving.imports.locking import lock_source
 from moving.imports.progress import Step, Tell
-from moving.imports.writing import lock_source
 from moving.models import (
     CAN_UNDO,
     CAN_UNDO_POSTS,

@@ -13,27 +13,21 @@ from django.db import transaction
 
 from config.cache.rendering import to_json
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import allow_long_statements, database_now, execute, fetch_all, fetch_one
+from config.database.sql import database_now, execute, fetch_all
 from config.writes.retries import retried
 from messaging.cache_tags import COMMUNITIES, community_tag, message_tag, page_tag
 from messaging.models import MessageStatus
-from messaging.services.locking import LONG_STATEMENT_SECONDS
-from moving.exceptions import ImportBusy, ImportUndone
 from moving.imports.announcing import count_on_pages
 from moving.imports.authors import accounts_of
 from moving.imports.extras import columns_of
+from moving.imports.locking import lock_source, require_writable
 from moving.imports.staged_rows import StagedPost
 from moving.imports.texts import AHEAD, id_at, source_id_of, time_of
-from moving.models import UNDO_STATES, WRITABLE, Move
+from moving.models import Move
 
 # Beyond this many posts whose counts changed, all responses are invalidated instead of those of each post.
 TAGS_MAX = 1_000
 PUBLISHED, DELETED = MessageStatus.PUBLISHED, MessageStatus.DELETED
-# A batch of another process may take longer than requests wait for a lock.
-WAIT_LONGER = "SELECT set_config('lock_timeout', '60s', true)"
-# One writer of a source at a time; the unique indexes decide all the same.
-LOCK_SOURCE = "SELECT pg_advisory_xact_lock(hashtextextended('moving ' || %s::text || ' ' || %s::text, 0))"
-STATUS = "SELECT status FROM moving_move WHERE id = %s FOR SHARE"
 # A post may have been deleted for good by an undoing of another import; then it comes again.
 KNOWN = """
 SELECT imported.source_id, imported.message_id, message.page_id FROM moving_importedpost imported
@@ -105,20 +99,6 @@ def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move, site
     if new:
         _add(new, move, site)
     return Written(new=len(new), earlier=len(posts) - len(new))
-
-
-def lock_source(move: Move) -> None:
-    allow_long_statements(LONG_STATEMENT_SECONDS)
-    execute(WAIT_LONGER)
-    execute(LOCK_SOURCE, [str(move.community_id), move.format])
-
-
-def require_writable(move: Move) -> None:
-    row = fetch_one(STATUS, [move.pk])
-    if row is None or row[0] in UNDO_STATES:
-        raise ImportUndone
-    if row[0] not in WRITABLE:
-        raise ImportBusy(status=row[0])
 
 
 def _new_posts(posts: Sequence[StagedPost], times: Sequence[int], known: dict[str, tuple[UUID, str]]) -> list[NewPost]:
