@@ -65,9 +65,12 @@ def begin(move: Move, *, map: Sequence[str]) -> None:
     """
     free = Move.objects.filter(pk=move.pk).exclude(status__in=UNDO_STATES)
     values: dict[str, Any] = {"options": {"map": list(map)}, "preview": [], "error": "", "finished_at": None}
-    if free.lease(status=MoveStatus.RUNNING, **values) is None:
+    lease_id = free.lease(status=MoveStatus.RUNNING, **values)
+    if lease_id is None:
         raise ImportBusy(status=MoveStatus.UNDOING)
     move.refresh_from_db()
+    # Another run may have taken the lease meanwhile.
+    move.lease_id = lease_id
 
 
 def keep_lease(move: Move) -> None:

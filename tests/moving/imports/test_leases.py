@@ -110,9 +110,29 @@ def test_an_import_that_is_being_undone_is_named_so(run_with: Run) -> None:
     assert Move.objects.get().lease_id is None
 
 
+def new_import(community: Community, **values: object) -> Move:
+    file = {"digest": "", "size": 1, "file_name": "old.xml", "format": "disqus", "community": community}
+    return Move.objects.create(**file, **values)
+
+
+def test_a_run_keeps_its_own_lease_when_another_one_begins(
+    community: Community, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = new_import(community, status=MoveStatus.RUNNING)
+    second, refresh = Move.objects.get(), Move.refresh_from_db
+
+    def begin_another_before(move: Move) -> None:
+        monkeypatch.setattr(Move, "refresh_from_db", refresh)
+        services.begin(second, map=[])
+        move.refresh_from_db()
+
+    monkeypatch.setattr(Move, "refresh_from_db", begin_another_before)
+    services.begin(first, map=[])
+    assert (first.lease_id != second.lease_id, second.lease_id) == (True, Move.objects.get().lease_id)
+
+
 def test_a_run_without_the_lease_takes_it_when_no_other_has_it(community: Community) -> None:
-    values = {"digest": "", "size": 1, "file_name": "old.xml", "format": "disqus", "community": community}
-    first = Move.objects.create(**values, status=MoveStatus.RUNNING)
+    first = new_import(community, status=MoveStatus.RUNNING)
     second = Move.objects.get()
     services.begin(first, map=[])
     for holder in (first, second):
