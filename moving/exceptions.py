@@ -89,10 +89,10 @@ class ImportBusy(ApiError):
 
 
 class ImportUndone(ApiError):
-    """409: the import is being undone while it is written."""
+    """409: the import was undone, or is being undone, while it is written."""
 
     status_code = 409
     default_code = "import_undone"
-    message = "The import is being undone; run `undo_import` to the end before you import the file again."
+    message = "The import is undone, or being undone: run `undo_import` to the end before you import the file again."
     cause = "A person or a command has begun to undo the import."
     remedy = "Undo it to the end, then import the file again."

@@ -71,7 +71,9 @@ def upload(
         # After a lost lease, another process may have stored parts of the same file.
         part = MovePart(move=move, kind=MovePart.Kind.UPLOAD, number=number, data=piece)
         MovePart.objects.bulk_create([part], ignore_conflicts=True)
-        renew(move)
+        if not renew(move):
+            # The removal of the import has deleted the parts, or a step has taken the file for incomplete.
+            break
     _end(move)
     wake(COMMAND)
     return move

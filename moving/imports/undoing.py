@@ -64,7 +64,8 @@ def begin_undo(move: Move, *, by: Account | None, reason: str = "") -> None:
     can_undo = Q(status__in=CAN_UNDO) | Q(Exists(posts), status__in=CAN_UNDO_POSTS)
     moves = Move.objects.filter(pk=move.pk)
     values = {"done": 0, "total": posts.count(), "error": "", "step": "undoing", "preview": []}
-    if moves.filter(can_undo).update(status=MoveStatus.UNDOING, **values):
+    # Without a lease the undoing is due at once, and a process that still reads the file loses its own.
+    if moves.filter(can_undo).update(status=MoveStatus.UNDOING, lease_id=None, leased_until=None, **values):
         text = f"{move.file_name}: {reason}" if reason else move.file_name
         note_for_moderators(move.community, Act.UNDONE, by=by, reason=text[:REASON_MAX])
     elif not moves.filter(status=MoveStatus.UNDOING).update(**values):

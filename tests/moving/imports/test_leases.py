@@ -11,11 +11,13 @@ from django.core.management import CommandError
 from django.test import Client
 from django.utils import timezone
 
-from config.leases import release
+from config.leases import LeaseLost, release, take
 from messaging.models import Account, Community, Message
 from messaging.services.communities import create_community
 from moving import services
 from moving.imports.progress import Step
+from moving.imports.undoing import begin_undo
+from moving.jobs import Progress
 from moving.models import Move, MoveStatus
 from tests.factories import PersonFactory
 from tests.moving.imports.importing import MAP, SAMPLES, Imported, import_posts
@@ -104,15 +106,47 @@ def test_a_run_whose_import_was_taken_over_changes_nothing_of_it(run_with: Run) 
     assert (move.status, move.has_upload, move.error) == ("uploaded", True, "")
 
 
-def test_an_import_that_is_being_undone_is_named_so(run_with: Run) -> None:
+def test_an_import_that_is_removed_while_a_command_reads_its_file_is_due_at_once(run_with: Run) -> None:
+    def remove() -> None:
+        begin_undo(Move.objects.get(), by=None)
+        assert Move.objects.due().exists()
+
     with pytest.raises(CommandError, match="undo_import"):
-        run_with(lambda: Move.objects.update(status=MoveStatus.UNDOING))
-    assert Move.objects.get().lease_id is None
+        run_with(remove)
+    move = Move.objects.get()
+    assert (move.status, move.lease_id, Message.objects.count()) == ("undoing", None, 0)
 
 
 def new_import(community: Community, **values: object) -> Move:
     file = {"digest": "", "size": 1, "file_name": "old.xml", "format": "disqus", "community": community}
     return Move.objects.create(**file, **values)
+
+
+def test_no_process_has_the_lease_of_an_import_that_is_being_removed(community: Community) -> None:
+    command = new_import(community, status=MoveStatus.RUNNING)
+    services.begin(command, map=[])
+    begin_undo(Move.objects.get(), by=None)
+    services.keep_lease(command)
+    assert (command.lease_id, Move.objects.get().lease_id) == (None, None)
+
+
+def test_a_worker_stops_when_its_import_is_removed(community: Community) -> None:
+    new_import(community, status=MoveStatus.WAITING, has_upload=True)
+    worker = take(Move.objects.due())
+    assert worker
+    services.begin(worker, map=[])
+    begin_undo(Move.objects.get(), by=None)
+    with pytest.raises(LeaseLost):
+        Progress(worker)(Step("reading", 1, 2))
+    assert Move.objects.due().exists()
+
+
+def test_a_worker_that_removes_an_import_goes_on_when_its_removal_is_begun_again(community: Community) -> None:
+    begin_undo(new_import(community, status=MoveStatus.DONE), by=None)
+    worker = take(Move.objects.due())
+    assert worker
+    begin_undo(Move.objects.get(), by=None)
+    Progress(worker)(Step("undoing", 1, 2))
 
 
 def test_a_run_keeps_its_own_lease_when_another_one_begins(

@@ -544,3 +544,22 @@ def test_a_removal_that_begins_during_an_upload_goes_on(person: Account, communi
     move = Move.objects.get()
     assert (move.status, move.has_upload, Message.objects.count()) == (MoveStatus.UNDONE, False, 0)
     assert not move.parts.filter(kind="upload").exists()
+
+
+def test_an_upload_ends_when_its_import_is_removed(person: Account, community: Community, imported: Move) -> None:
+    calls = []
+
+    def pieces() -> Iterator[bytes]:
+        calls.append(1)
+        yield DISQUS[:1_000]
+        if len(calls) == 2:
+            uploads.start_undo(Move.objects.get(), by=person)
+            assert run_due_imports() == 1
+        yield DISQUS[1_000:2_000]
+        if len(calls) == 2:
+            pytest.fail("A further part is stored.")
+        yield DISQUS[2_000:]
+
+    with pytest.raises(ImportBusy):
+        upload_pieces(community, pieces, size=len(DISQUS), by=person)
+    assert not imported.parts.filter(kind="upload").exists()
