@@ -57,6 +57,7 @@ STEPS = {
     "checking": _("Looking for posts that are here already"),
     "writing": _("Writing the posts"),
     "reacting": _("Writing the reactions"),
+    "ending": _("Finishing the import"),
     "undoing": _("Removing the posts"),
 }
 COUNTS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from django.db import models, transaction
 
@@ -30,10 +30,10 @@ def count_on_pages(posts: Mapping[str, int], *, move: Move) -> None:
     execute(COUNT_PAGES, [move.pk, to_json(rows).decode()])
 
 
-def announce(move: Move) -> None:
+def announce(move: Move, *, tell: Callable[[], None]) -> None:
     """Safe to run concurrently: the rows of pages are locked."""
     while _announce(move):
-        pass
+        tell()
 
 
 @retried

@@ -45,7 +45,11 @@ REASON = "the quoted post is not in the file"
 
 
 def leave_out_missing_quotes(
-    staging: Staging, *, known: Callable[[Collection[str]], Collection[str]], report: Report
+    staging: Staging,
+    *,
+    known: Callable[[Collection[str]], Collection[str]],
+    report: Report,
+    tell: Callable[[], None],
 ) -> None:
     """`known` returns the ids of those of the posts that earlier imports have written."""
     database = staging.database
@@ -55,9 +59,12 @@ def leave_out_missing_quotes(
     while some := list(islice(absent, LOOKED_UP)):
         is_known = known(some)
         database.executemany("INSERT INTO missing VALUES (?, NULL)", [(each,) for each in some if each not in is_known])
+        tell()
     database.execute(ADD_EMPTY)
-    for source_id, address, has_nothing_else in database.execute(LEFT_OUT):
+    for number, (source_id, address, has_nothing_else) in enumerate(database.execute(LEFT_OUT)):
         rest = " It has nothing else, and is taken for a deleted post." if has_nothing_else else ""
         report.changed(source_id, address, f"Left out: quoteId ({REASON}).{rest}", kind="fields")
+        if number % LOOKED_UP == 0:
+            tell()
     database.execute(REMOVE_QUOTES)
     database.execute(REMOVE_EMPTY)

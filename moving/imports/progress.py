@@ -13,7 +13,7 @@ MEGABYTE = 1_000_000
 
 
 class Step(NamedTuple):
-    """`done` of `total` bytes (reading), posts (ordering, checking, writing, undoing) or reactions (reacting)."""
+    """`done` of `total` bytes (reading), reactions (reacting) or posts (all others)."""
 
     name: str
     done: int
@@ -53,13 +53,15 @@ class ProgressLines:
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
-        self._name, self._began, self._told = "", 0.0, 0.0
+        self._last, self._began, self._told = Step("", 0, 0), 0.0, 0.0
 
     def __call__(self, step: Step) -> None:
         now = time.monotonic()
-        if step.name != self._name:
-            self._name, self._began, self._told = step.name, now, now
-        if step.done >= step.total or now >= self._told + EVERY_SECONDS:
+        if step.name != self._last.name:
+            self._began, self._told = now, now
+        has_ended = step.done >= step.total and step != self._last
+        self._last = step
+        if has_ended or now >= self._told + EVERY_SECONDS:
             self._told = now
             self._write(_line(step, now - self._began))
 

@@ -16,11 +16,12 @@ from config.writes.retries import retried
 from messaging.cache_tags import message_tag, page_tag
 from moving.imports import texts
 from moving.imports.locking import lock_source, require_writable
+from moving.imports.progress import Step, Tell
 from moving.models import Move
 
 BATCH = 500
 QUOTING = """
-SELECT source_id, json_extract(extra, '$.quoteId') FROM post
+SELECT source_id, json_extract(extra, '$.quoteId'), number FROM post
 WHERE extra IS NOT NULL AND json_extract(extra, '$.quoteId') IS NOT NULL ORDER BY number
 """
 # Both posts of each quote that has not been restored yet.
@@ -50,21 +51,26 @@ FROM (
 """
 
 
-def restore_quotes(staged: sqlite3.Connection, *, move: Move) -> None:
-    """After all posts are written, because a quoted one may come later. A second run finds nothing to do."""
+def restore_quotes(staged: sqlite3.Connection, *, move: Move, total: int, tell: Tell) -> None:
+    """After all posts are written, because a quoted one may come later. A second run finds nothing to do.
+
+    `total`: how many posts are staged.
+    """
     cursor = staged.execute(QUOTING)
     while quotes := cursor.fetchmany(BATCH):
         _restore_quotes(quotes, move=move)
+        *_quote, done = quotes[-1]
+        tell(Step("ending", done, total))
 
 
 @retried
 @transaction.atomic
-def _restore_quotes(quotes: Sequence[tuple[str, Any]], *, move: Move) -> None:
+def _restore_quotes(quotes: Sequence[tuple[str, Any, int]], *, move: Move) -> None:
     lock_source(move)
     require_writable(move)
     sent = [
         {"source_id": source_id, "quote_id": texts.source_id_of(quote_id)}
-        for source_id, quote_id in quotes
+        for source_id, quote_id, _number in quotes
         if isinstance(quote_id, str)
     ]
     values = [to_json(sent).decode(), move.community_id, move.format]

@@ -96,7 +96,9 @@ def run(
         _read(staging, move, path, tell, content_max)
         site = site_of(staging, move=move)
         known = partial(known_sources, move=move, site=site)
-        leave_out_missing_quotes(staging, known=known, report=report)
+        staged = staging.count()
+        begin_ordering = partial(tell, Step("ordering", 0, staged))
+        leave_out_missing_quotes(staging, known=known, report=report, tell=begin_ordering)
         plan = Planner(staging, report=report, known=known, now=database_now(), tell=tell).plan()
         result = Result(found=staging.found)
         for posts, times in _batches(staging, plan):
@@ -109,9 +111,9 @@ def run(
             tell(Step("checking" if is_dry_run else "writing", result.new + result.earlier, len(plan.order)))
         if not is_dry_run:
             restore_reactions(database, move=move, total=staging.reactions, tell=tell)
-            restore_quotes(database, move=move)
+            restore_quotes(database, move=move, total=staged, tell=tell)
     if not is_dry_run:
-        announce(move)
+        announce(move, tell=partial(tell, Step("ending", staged, staged)))
     result.skipped, result.changed = report.counts[SKIPPED], report.counts[CHANGED]
     result.reasons = {f"{action} {kind}": count for (action, kind), count in sorted(report.reasons.items())}
     return result

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -80,9 +81,10 @@ def undo(move: Move, *, tell: Tell) -> int:
     while batch := _undo_batch(move):
         removed += batch
         tell(Step("undoing", removed, max(total, removed)))
+    tell_end = partial(tell, Step("undoing", removed, max(total, removed)))
     while _forget_authors(move):
-        pass
-    announce(move)
+        tell_end()
+    announce(move, tell=tell_end)
     MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD).delete()
     Move.objects.filter(pk=move.pk, status=MoveStatus.UNDOING).update(
         status=MoveStatus.UNDONE, has_upload=False, finished_at=Now()

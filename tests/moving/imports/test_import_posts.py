@@ -72,7 +72,7 @@ def test_the_report_has_a_row_for_all_that_was_skipped_or_changed(community: Com
 def test_each_step_is_told(community: Community, tmp_path: Path) -> None:
     imported = import_posts("disqus", disqus(tmp_path / "a.xml", posts=30), community, tmp_path / "r.csv")
     told = [line.partition(":") for line in imported.err.splitlines()]
-    assert list(dict.fromkeys(name for name, *_rest in told)) == ["reading", "ordering", "writing"]
+    assert list(dict.fromkeys(name for name, *_rest in told)) == ["reading", "ordering", "writing", "ending"]
     assert any(text.startswith(" 30 of 30 posts") for name, _, text in told if name == "ordering")
 
 

@@ -104,7 +104,14 @@ def test_the_preview_shows_texts_as_posts_will_show_them(person: Account, commun
     assert page.count('<p dir="auto"><strong>Bold</strong></p><p dir="auto">1. May &lt;script&gt;</p>') == 10
 
 
-@pytest.mark.parametrize(("step", "said"), [("ordering", "Settling the order of the posts"), ("", "is being imported")])
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ("ordering", "Settling the order of the posts"),
+        ("ending", "Finishing the import"),
+        ("", "is being imported"),
+    ],
+)
 def test_the_page_names_the_current_step(person: Account, community: Community, step: str, said: str) -> None:
     client = client_of(person)
     upload(client, community)
