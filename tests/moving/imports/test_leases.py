@@ -27,6 +27,12 @@ pytestmark = pytest.mark.django_db
 BUSY = "Wait until the current step of this import has ended."
 
 
+@pytest.fixture(autouse=True)
+def long_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lease ends during a test."""
+    monkeypatch.setattr(Move, "LEASE", timedelta(hours=1))
+
+
 @pytest.fixture
 def person() -> Account:
     return PersonFactory()
