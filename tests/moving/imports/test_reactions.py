@@ -12,7 +12,7 @@ from messaging.models import Community, Message
 from moving.imports import reactions, running, writing
 from moving.imports.progress import Step, silent
 from moving.imports.undoing import begin_undo, undo
-from moving.models import ImportedAuthor, ImportedPost, Move
+from moving.models import ImportedAuthor, ImportedPost, Move, MoveStatus
 from reactions.models import Reaction
 from reactions.services import EMOJI_KINDS_MAX
 from tests.api import Api
@@ -94,6 +94,19 @@ def test_a_later_export_goes_on_with_the_reactions_of_a_stopped_run(
     steps.stop_at = 0
     import_reactions(tmp_path, community, a=6, b=1)
     assert counts() == {"a": 6, "b": 1}
+
+
+def test_a_further_run_brings_the_reactions_that_a_host_of_the_release_before_left_out(
+    community: Community, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = Steps(monkeypatch, stop_at=2)
+    with pytest.raises(KeyboardInterrupt):
+        import_reactions(tmp_path, community, a=5, b=1)
+    # It finds all posts there, and does not know that they lack reactions.
+    Move.objects.update(status=MoveStatus.DONE)
+    steps.stop_at = 0
+    import_reactions(tmp_path, community, a=5, b=1)
+    assert counts() == {"a": 5, "b": 1}
 
 
 def test_a_second_run_restores_no_reaction_that_was_removed(community: Community, tmp_path: Path) -> None:
