@@ -231,7 +231,7 @@ HOST_CLOCK = {
     "messaging/personal_data/erasing.py": "when an erasure has begun, which is shown",
     "messaging/services/accounts.py": "the last sign-in, which is shown",
     "moving/exports/jsonl.py": "the time in an export",
-    "moving/models.py": "wakes a process, which asks the database",
+    "moving/uploads.py": "wakes a process, which asks the database",
 }
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 
@@ -119,7 +119,7 @@ def _stored_log(url: str) -> Iterator[None]:
     """
     with connection(url) as session:
         try:
-            session.execute(SLOT, [f"backup_{token_hex(8)}"])
+            session.execute(SLOT, [f"backup_{uuid4().hex}"])
         except psycopg.Error as error:
             raise BackupError(f"No replication slot can be made: {str(error).splitlines()[0]}.") from error
         yield
