@@ -132,7 +132,7 @@ class Cluster:
                 raise
 
     def _await_recovery(self) -> None:
-        """Stopping the server instead would begin the recovery anew at each start."""
+        """A server that is stopped meanwhile recovers from the first step again at its next start."""
         if postgres_binaries.accepts(self.socket_folder):
             return
         logger.warning("PostgreSQL recovers after a crash. Its log says how far it is: %s", self.folder / "log")

@@ -183,7 +183,7 @@ class LockedKeyring(SmallKeyring):
 
 
 class BrokenKeyring(LockedKeyring):
-    """Fails in whatever it does."""
+    """Each of its functions fails."""
 
     def get_password(self, service: str, username: str) -> str | None:
         raise RefusedByWindows

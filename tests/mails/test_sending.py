@@ -180,7 +180,9 @@ def test_a_mail_that_is_being_sent_is_next_due_when_its_lease_expires() -> None:
     assert (sending.seconds_to_next() or 0) > Mailing.LEASE.total_seconds() / 2
 
 
-def test_an_accepted_mail_is_sent_whatever_follows(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_accepted_mail_is_sent_though_the_end_of_its_connection_fails(
+    mail_server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waits: list[float | None] = []
 
     def fail_to_quit(client: smtplib.SMTP) -> None:
@@ -194,7 +196,7 @@ def test_an_accepted_mail_is_sent_whatever_follows(mail_server: MailServer, monk
     assert waits == [PATIENCE_SECONDS]
 
 
-def test_a_server_that_greets_nobody_is_away(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_refuses_the_greeting_is_away(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smtplib.SMTP, "ehlo", lambda *_arguments: (421, b"not now"))
     monkeypatch.setattr(smtplib.SMTP, "helo", lambda *_arguments: (421, b"not now"))
     answered_post()
