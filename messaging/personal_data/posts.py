@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db.models import Case, Value, When
+
 from config.admin.audit import entries_about, forget_entries_about, forget_reasons
 from config.cache.versions import EVERYTHING, invalidate
 from config.changes.log import append
@@ -16,10 +18,12 @@ from messaging.services.reporting import close_reports
 
 BATCH = 200
 NO_CONTENT = {field.column: field.model_field.get_default() for field in CONTENT_FIELDS}
+HIDDEN = MessageStatus.HIDDEN
+# A hidden post stays hidden, and its thread with it: it is deleted when it is restored.
 DELETED = {
     **NO_CONTENT,
-    "status": MessageStatus.DELETED,
-    "status_before_hiding": None,
+    "status": Case(When(status=HIDDEN, then=Value(HIDDEN)), default=Value(MessageStatus.DELETED)),
+    "status_before_hiding": Case(When(status=HIDDEN, then=Value(MessageStatus.DELETED)), default=None),
     "held_after_edit": False,
     "held_after_reports": False,
     "edited_at": None,

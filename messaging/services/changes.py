@@ -90,6 +90,8 @@ def _new_mentions(message: Message) -> list[NewChange]:
 
 
 def _public_change(before: str, after: str) -> ChangeType | None:
+    if after == MessageStatus.DELETED:
+        return ChangeType.MESSAGE_DELETED
     if (before == PUBLISHED) == (after == PUBLISHED):
         return None
     if after != PUBLISHED:

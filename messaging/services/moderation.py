@@ -37,7 +37,7 @@ def hide_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
 
 
 def restore_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """Publish a hidden post."""
+    """Publish a hidden post, or make it a deleted one if its content is erased."""
     return _move(message_id, by=by, reason=reason, start={HIDDEN}, end=PUBLISHED, act=Act.RESTORED)
 
 
@@ -53,6 +53,7 @@ def _move(
     act: Act,
 ) -> Message:
     message = locked_message(message_id, start=start)
+    end = end_of(message, end)
     verb = transition(str(act.label), message.status, end)
     set_status(message, end, by=by, reason=reason)
     close_reports([message.pk], at=message.updated_at)
@@ -65,6 +66,11 @@ def locked_message(message_id: UUID, *, start: Collection[MessageStatus]) -> Mes
     if message.status not in start:
         raise NotInThisState(status=message.status)
     return message
+
+
+def end_of(message: Message, end: MessageStatus) -> MessageStatus:
+    """`end`, but DELETED for a hidden post without content, whose replies are public again."""
+    return MessageStatus.DELETED if message.is_erased else end
 
 
 def set_status(message: Message, end: MessageStatus, *, by: Account, reason: str) -> None:

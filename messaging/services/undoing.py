@@ -13,7 +13,7 @@ from config.admin.audit import log_decision, transition
 from config.writes.retries import retried
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.services.decisions import log_about_post
-from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED, locked_message, set_status
+from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED, end_of, locked_message, set_status
 from messaging.services.reporting import open_closed_reports
 
 NEVER_APPROVED = {PENDING, HIDDEN}
@@ -24,8 +24,9 @@ NEVER_APPROVED = {PENDING, HIDDEN}
 def return_to_review(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     """Make a published or hidden post pending, which undoes its approval, or the hiding of a pending post."""
     message = locked_message(message_id, start={PUBLISHED, HIDDEN})
-    verb = transition("Returned to review", message.status, PENDING)
-    _undo(message, PENDING, by=by, reason=reason)
+    end = end_of(message, PENDING)
+    verb = transition("Returned to review", message.status, end)
+    _undo(message, end, by=by, reason=reason)
     log_decision(by=by, about=message, verb=verb, reason=reason)
     return message
 
@@ -37,8 +38,9 @@ def undo_hiding(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     message = locked_message(message_id, start={HIDDEN})
     if message.is_held or message.status_before_hiding in NEVER_APPROVED:
         return return_to_review(message_id=message_id, by=by, reason=reason)
-    _undo(message, PUBLISHED, by=by, reason=reason)
-    log_about_post(message, Act.RESTORED, by=by, verb=transition("Hiding undone", HIDDEN, PUBLISHED), reason=reason)
+    end = end_of(message, PUBLISHED)
+    _undo(message, end, by=by, reason=reason)
+    log_about_post(message, Act.RESTORED, by=by, verb=transition("Hiding undone", HIDDEN, end), reason=reason)
     return message
 
 

@@ -21,7 +21,7 @@ from mails.models import Notice
 from messaging.deleted_accounts import HEIR_IDS
 from messaging.models import Account, Community, Decision, HandleClaim, Message, Page, Webhook
 from messaging.page_ids import normalize
-from messaging.services.moderation import hide_message
+from messaging.services.moderation import hide_message, restore_message
 from messaging.services.moving import move_page
 from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
@@ -29,7 +29,7 @@ from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
 from tests.agents.racing import race
 from tests.api import Api
 from tests.commands.running import refused, run
-from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_derived_rows import check
 from tests.moving.imports.generating import disqus, one_thread
 from tests.moving.imports.importing import FACTS, HOST, MAP, SAMPLES, import_own, import_posts, page_of, shown
@@ -319,6 +319,22 @@ def test_a_post_that_people_answered_since_stays_without_its_content(community: 
     assert (left[parent.pk].reply_count, left[parent.pk].reaction_total) == (1, 0)
     assert Api().get(f"/api/messages/{reply['id']}").status == 200
     assert not Account.objects.filter(imported_authors__isnull=False).exists()
+    check()
+
+
+def test_an_answered_post_that_a_moderator_has_hidden_stays_hidden_with_the_answers(
+    community: Community, tmp_path: Path
+) -> None:
+    imported = import_own(tmp_path / "a.jsonl", community, {"id": "1"})
+    parent, boss = Message.objects.get(), SuperAdminFactory()
+    reply = MessageFactory(parent=parent)
+    hide_message(message_id=parent.pk, by=boss)
+    assert undo_import(imported.id) == 1
+    assert Message.objects.get(pk=parent.pk).content == ""
+    assert Api().get(f"/api/messages/{reply.pk}").status == 404
+    restore_message(message_id=parent.pk, by=boss)
+    shown = [Api().get(f"/api/messages/{post.pk}").json["status"] for post in (parent, reply)]
+    assert shown == ["deleted", "published"]
     check()
 
 
