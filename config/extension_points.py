@@ -64,6 +64,7 @@ PERSON_ERASERS = [
     "moving.personal_data.erase",
     "messaging.personal_data.erasers.reports",
     "messaging.personal_data.moderation.erase",
+    "messaging.personal_data.moderation.erase_mentions",
     "embeds.personal_data.erase",
     "agents.personal_data.erase",
     "config.changes.personal_data.erase",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,6 +50,15 @@ class Subject:
     @property
     def person_id(self) -> UUID:
         return self.account_ids[0]
+
+    @property
+    def mentions(self) -> str:
+        """A regular expression of PostgreSQL for `@` and one of the handles."""
+        return rf"@({self.any_handle})\y"
+
+    @property
+    def any_handle(self) -> str:
+        return "|".join(map(re.escape, self.handles))
 
     @property
     def heir_id(self) -> UUID:

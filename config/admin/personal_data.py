@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.db.models import F, Func, Q, TextField, Value
@@ -23,7 +21,7 @@ def erase(subject: Subject) -> int:
 
 
 def _replace_handles(subject: Subject) -> None:
-    pattern = rf"@({'|'.join(map(re.escape, subject.handles))})\y"
+    pattern = subject.mentions
     has_handle = Q(object_repr__regex=pattern) | Q(change_message__regex=pattern)
     forget_reasons(LogEntry.objects.filter(change_message__regex=pattern))
     LogEntry.objects.filter(has_handle).update(

@@ -1,4 +1,4 @@
-"""What a person is and has done as a moderator, for their export, and its erasure."""
+"""What a person is and has done as a moderator, for their export, and its erasure; and what other decisions say."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 
+from config.database.sql import allow_long_statements
 from config.personal_data import Section, Subject
-from messaging.models import Act, Ban, Community, Decision, Moderator
+from messaging.models import Act, Ban, BulkJob, Community, Decision, Moderator, SavedList
 from messaging.personal_data.exporters import table
+from messaging.services.locking import LONG_STATEMENT_SECONDS
 
 BATCH = 1_000
 
@@ -39,3 +41,19 @@ def erase(subject: Subject) -> int:
     concerned = Decision.objects.filter(Q(by__in=ids) | Q(account__in=ids))
     batch = concerned.exclude(reason="").order_by("pk").values("pk")[:BATCH]
     return Decision.objects.filter(pk__in=batch).update(reason="")
+
+
+def erase_mentions(subject: Subject) -> int:
+    """The reasons of decisions about others that mention the person, and saved lists that search for a handle.
+
+    Also the reasons of the jobs of a super admin, which stay without a name.
+    """
+    allow_long_statements(LONG_STATEMENT_SECONDS)
+    is_mention = Q(reason__regex=subject.mentions)
+    erased = sum(model.objects.filter(is_mention).update(reason="") for model in (Ban, Decision))
+    of_subject = BulkJob.objects.exclude(reason="").filter(is_mention | Q(by__in=subject.account_ids))
+    erased += of_subject.update(reason="")
+    # The query is part of a URL, where `%40` is `@`.
+    search = rf"(^|&)q=([^&]*([^&a-z0-9_]|%[0-9a-f]{{2}}))?({subject.any_handle})\y"
+    searches = SavedList.objects.filter(Q(query__iregex=search) | Q(name__iregex=subject.mentions))
+    return erased + searches.delete()[0]

@@ -18,8 +18,9 @@ from embeds.models import Embed, Sighting
 from embeds.services import disable_embed
 from mails.kinds import Frequency, Kind
 from mails.preferences import set_preferences
-from messaging.models import Account, Message
+from messaging.models import Account, Message, SavedList
 from messaging.services.bans import ban_account
+from messaging.services.bulk_jobs import record_job
 from messaging.services.communities import create_community
 from messaging.services.moderation import hide_message, restore_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
@@ -79,6 +80,17 @@ def moderate(person: Account, other: Account) -> None:
     ban_account(community_id=theirs.pk, account_id=person.pk, by=other, reason=f"Of {NAME}")
 
 
+def name_handle(boss: Account, other: Account) -> None:
+    """Decisions about others, and a list of the admin, that name the handle."""
+    theirs = create_community(owner=other, name="Lagoons")
+    ban_account(community_id=theirs.pk, account_id=PersonFactory().pk, by=other, reason=f"A friend of @{HANDLE}")
+    job = {"kind": "messaging.message:hide", "label": "Hide 2 posts", "ids": []}
+    record_job(**job, by=boss, reason=f"Like @{HANDLE}, again")
+    for number, search in enumerate((f"%40{HANDLE}", f"words+{HANDLE.title()}", f"{HANDLE}&status__exact=hidden")):
+        SavedList.objects.create(account=boss, of="messaging.message", name=f"{number}", query=f"all=&q={search}")
+    SavedList.objects.create(account=boss, of="messaging.message", name=f"Of @{HANDLE}")
+
+
 def live(settings: Any) -> Life:
     settings.WEBHOOKS = True
     person = PersonFactory(handle=HANDLE, name=NAME, password=PASSWORD)
@@ -117,5 +129,6 @@ def live(settings: Any) -> Life:
     Client().force_login(person)
     sign_in_data(person)
     moderate(person, other)
+    name_handle(boss, other)
     assert LogEntry.objects.filter(user=person).exists()
     return Life(person, agent, boss, other, asked, answered, answer, alone.pk, embed)

@@ -24,11 +24,21 @@ from config.personal_data import Subject
 from messaging.changes.service_events import SERVICE
 from messaging.deleted_accounts import HEIR_IDS, HEIRS, deleted_account
 from messaging.exceptions import ErasureNotFound, HandleTaken, LastSuperAdmin
-from messaging.models import Account, ErasedHandleKey, HandleClaim, Message, PersonErasure, PostsChoice, erased_handle
+from messaging.models import (
+    Account,
+    ErasedHandleKey,
+    HandleClaim,
+    Message,
+    PersonErasure,
+    PostsChoice,
+    SavedList,
+    erased_handle,
+)
 from messaging.personal_data import erasing
 from messaging.personal_data.erasures import cancel_erasure, request_erasure
 from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.accounts import register_person
+from messaging.services.bulk_jobs import record_job
 from messaging.services.moderation import hide_message
 from reactions.models import Reaction
 from tests.agents.factories import RequestFactory, agent_with_token
@@ -261,6 +271,28 @@ def test_the_command_erases_at_once_or_later_and_cancels() -> None:
     assert "by_command" in refused("erase_person", "by_command", "--posts", "deleted")
     boss = SuperAdminFactory()
     assert refused("erase_person", boss.handle, "--posts", "deleted") == "last_super_admin"
+
+
+@pytest.mark.django_db
+def test_what_only_looks_like_a_mention_stays() -> None:
+    boss, person = SuperAdminFactory(), PersonFactory(handle="hidden")
+    queries = ["status__exact=hidden", "q=unhidden", "q=hidden_2", "q=posts&o=hidden"]
+    for number, query in enumerate(queries):
+        SavedList.objects.create(account=boss, of="messaging.message", name=f"The hidden {number}", query=query)
+    job = record_job(kind="messaging.message:hide", label="x", ids=[], by=boss, reason="@hidden_2 and hidden words")
+    erase(person)
+    assert SavedList.objects.count() == len(queries)
+    job.refresh_from_db()
+    assert job.reason == "@hidden_2 and hidden words"
+
+
+@pytest.mark.django_db
+def test_the_reasons_of_jobs_of_an_erased_super_admin_are_gone() -> None:
+    boss, _other = SuperAdminFactory(), SuperAdminFactory()
+    job = record_job(kind="messaging.message:hide", label="Hide 2 posts", ids=[], by=boss, reason="Bad words.")
+    erase(boss)
+    job.refresh_from_db()
+    assert (job.by, job.label, job.reason) == (None, "Hide 2 posts", "")
 
 
 @pytest.mark.django_db
