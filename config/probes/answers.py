@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from config.api.exceptions import MethodNotAllowed
 from config.cache.rendering import to_json
 from config.probes.readiness import is_draining, readiness
 
 JSON = "application/json"
+READ_METHODS = ("GET", "HEAD")
+ALLOW = ", ".join(READ_METHODS)
 
 
 class Answer(NamedTuple):
@@ -29,6 +32,10 @@ def ready() -> Answer:
 
 def stream_process_ready(*, follows_log: bool) -> Answer:
     return _ready(missing=() if follows_log else ("changes",), degraded=())
+
+
+def method_not_allowed() -> Answer:
+    return Answer(405, JSON, to_json(MethodNotAllowed(READ_METHODS).body()))
 
 
 def _ready(*, missing: tuple[str, ...], degraded: tuple[str, ...]) -> Answer:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import Any, Protocol
 
-from config.probes.answers import Answer, healthy, stream_process_ready
+from django.core.handlers.asgi import ASGIRequest
+
+from config.probes.answers import ALLOW, READ_METHODS, Answer, healthy, method_not_allowed, stream_process_ready
+from config.request_ids import HEADER, serving
 
 
 class Application(Protocol):
@@ -25,7 +29,7 @@ class WithProbes:
         if answer is None:
             await self.application(scope, receive, send)
         else:
-            await _send(answer, scope["method"], send)
+            await _send(answer, scope, send)
 
     def _answer(self, path: str | None) -> Answer | None:
         if path == "/healthz":
@@ -33,12 +37,13 @@ class WithProbes:
         return stream_process_ready(follows_log=self.application.follows_log) if path == "/readyz" else None
 
 
-async def _send(answer: Answer, method: str, send: Any) -> None:
-    headers = [
-        (b"content-type", answer.content_type.encode()),
-        (b"content-length", b"%d" % len(answer.body)),
-        (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),
-    ]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+async def _send(answer: Answer, scope: dict[str, Any], send: Any) -> None:
+    method, headers = scope["method"], {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    with serving(ASGIRequest(scope, BytesIO()).META) as request_id:
+        headers[HEADER] = request_id
+        if method not in READ_METHODS:
+            answer, headers["Allow"] = method_not_allowed(), ALLOW
+    headers |= {"Content-Type": answer.content_type, "Content-Length": str(len(answer.body))}
+    encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": answer.status, "headers": encoded})
     await send({"type": "http.response.body", "body": b"" if method == "HEAD" else answer.body})

@@ -11,14 +11,13 @@ from django.core.handlers.wsgi import WSGIRequest
 from config.api.addresses import client_address
 from config.api.middleware import NO_PAGE_POLICY
 from config.metrics import exposition, publishing
-from config.probes.answers import JSON, Answer, healthy, ready
+from config.probes.answers import ALLOW, READ_METHODS, Answer, healthy, method_not_allowed, ready
 from config.proxies import is_in
-from config.request_ids import HEADER, id_of
+from config.request_ids import HEADER, id_of, serving
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
-READ_METHODS = ("GET", "HEAD")
 REASONS = {200: "200 OK", 405: "405 Method Not Allowed", 503: "503 Service Unavailable"}
 FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP")
 
@@ -64,8 +63,9 @@ def _send(answer: Answer, environ: Environ, start_response: StartResponse) -> li
         (HEADER, id_of(environ)),
     ]
     if method not in READ_METHODS:
-        answer = Answer(405, JSON, b'{"error":"method_not_allowed"}')
-        headers.append(("Allow", ", ".join(READ_METHODS)))
+        with serving(environ):
+            answer = method_not_allowed()
+        headers.append(("Allow", ALLOW))
     headers += [("Content-Type", answer.content_type), ("Content-Length", str(len(answer.body)))]
     start_response(REASONS[answer.status], headers)
     return [b"" if method == "HEAD" else answer.body]

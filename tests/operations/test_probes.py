@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +13,10 @@ import pytest
 from django.db import Error
 from django.test import RequestFactory
 
+from config.changes.streams.application import StreamApplication
 from config.metrics import definitions
 from config.metrics.exposition import REGISTRY
-from config.probes import draining, readiness, watching, wsgi
+from config.probes import asgi, draining, readiness, watching, wsgi
 from config.probes.readiness import Readiness
 
 
@@ -71,6 +74,8 @@ def test_a_probe_has_no_body_for_head_and_refuses_other_methods() -> None:
     head, post = call("/healthz", "HEAD"), call("/healthz", "POST")
     assert (head.status, head.body) == (200, b"")
     assert (post.status, post.headers["Allow"]) == (405, "GET, HEAD")
+    assert (post.json["error"], post.json["allowed"]) == ("method_not_allowed", ["GET", "HEAD"])
+    assert post.json["requestId"] == post.headers["X-Request-ID"]
 
 
 @pytest.mark.parametrize("path", ["/healthz/", "/health", "/readyz/x", "/metrics", "/"])
@@ -212,3 +217,23 @@ def free_port() -> int:
     from tests.service import free_port
 
     return free_port()
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_the_stream_process_answers_as_the_workers_do(method: str) -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "path": "/healthz", "query_string": b"", "headers": []}
+    asyncio.run(asgi.WithProbes(StreamApplication())(scope, None, send))
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    worker = call("/healthz", method)
+    assert sent[0]["status"] == worker.status
+    assert set(headers) == {name.lower() for name in worker.headers} - {"content-security-policy"}
+    assert int(headers["content-length"]) == int(worker.headers["Content-Length"])
+    ids = dict.fromkeys((headers["x-request-id"], worker.headers["X-Request-ID"]), "id")
+    bodies = {re.sub("|".join(ids), "id", body.decode()) for body in (sent[1]["body"], worker.body)}
+    assert len(ids) == 2
+    assert len(bodies) == 1
