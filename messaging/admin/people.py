@@ -16,12 +16,8 @@ from messaging.services.hiding import HIDDEN_TOGETHER, TO_HIDE
 from messaging.services.people import suspend_person, unsuspend_person
 
 
-def _is_active_person(account: Account) -> bool:
-    return account.kind == AccountKind.HUMAN and account.is_active
-
-
-def _is_suspended_person(account: Account) -> bool:
-    return account.kind == AccountKind.HUMAN and not account.is_active
+def _is_person(account: Account, *, is_active: bool) -> bool:
+    return account.kind == AccountKind.HUMAN and account.is_active == is_active and not account.is_of_service
 
 
 class PostCounts(NamedTuple):
@@ -43,11 +39,15 @@ def count_posts(author: Account) -> PostCounts:
 
 
 def _may_hide(author: Account) -> bool:
+    if author.is_of_service:
+        return False
     counts = count_posts(author)
     return counts.to_hide > 0 or counts.of_latest is not None
 
 
 def _may_restore(author: Account) -> bool:
+    if author.is_of_service:
+        return False
     counts = count_posts(author)
     return counts.hidden_together > 0 or counts.of_latest is not None
 
@@ -66,7 +66,7 @@ SUSPEND = AdminAction(
     confirmation="All sessions end, and every agent of this person stops, at once. The posts stay. This can be undone.",
     success_message="suspended",
     run=lambda row, **arguments: suspend_person(person=row, **arguments),
-    is_available=_is_active_person,
+    is_available=partial(_is_person, is_active=True),
     needs_reason=True,
 )
 UNSUSPEND = AdminAction(
@@ -75,7 +75,7 @@ UNSUSPEND = AdminAction(
     confirmation="The person can sign in again, and the agents that are not frozen work again.",
     success_message="unsuspended",
     run=lambda row, **arguments: unsuspend_person(person=row, **arguments),
-    is_available=_is_suspended_person,
+    is_available=partial(_is_person, is_active=False),
 )
 HIDE_POSTS = AdminAction(
     name="hide-posts",

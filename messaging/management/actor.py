@@ -8,6 +8,7 @@ from django.contrib.auth.hashers import make_password
 from django.core.management.base import CommandError
 
 from messaging.models import Account, AccountKind
+from messaging.models.account import OF_SERVICE
 
 # No person can have this handle: it contains a hyphen.
 COMMAND_LINE = "command-line"
@@ -24,7 +25,7 @@ def get_actor(handle: str | None) -> Account:
 
 def get_person(handle: str) -> Account:
     """The person with this handle; raises CommandError if there is none."""
-    person = Account.objects.filter(handle=handle, kind=AccountKind.HUMAN).first()
+    person = Account.objects.filter(~OF_SERVICE, handle=handle, kind=AccountKind.HUMAN).first()
     if person is None:
         raise CommandError(f"Person @{handle} does not exist.")
     return person

@@ -10,7 +10,7 @@ from django.contrib.auth.models import PermissionsMixin
 from django.core.exceptions import ValidationError
 from django.core.validators import MinLengthValidator, RegexValidator
 from django.db import IntegrityError, models, transaction
-from django.db.models import F, Func, Value
+from django.db.models import F, Func, Q, Value
 from django.db.models.functions import Replace
 from django.utils import timezone
 
@@ -28,6 +28,8 @@ HANDLE_MAX = 30
 NAME_MIN = 2
 NAME_MAX = 60
 HANDLE = re.compile(rf"[a-z0-9_]{{{HANDLE_MIN},{HANDLE_MAX}}}\Z")
+# Nobody can claim a handle with a hyphen: the heirs of erased people and the command line have one.
+OF_SERVICE = Q(handle__contains="-")
 
 
 class AccountKind(models.TextChoices):
@@ -126,6 +128,11 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
                 name="agent_is_no_admin",
             ),
         ]
+
+    @property
+    def is_of_service(self) -> bool:
+        """As OF_SERVICE: no person and no agent, so nothing is decided on it."""
+        return "-" in self.handle
 
     def __str__(self) -> str:
         return f"@{self.handle}"

@@ -15,6 +15,7 @@ from config.database.sql import database_now
 from config.writes.retries import retried
 from messaging.exceptions import ErasureNotFound, LastSuperAdmin, PersonNotFound
 from messaging.models import Account, AccountKind, PersonErasure, PostsChoice
+from messaging.models.account import OF_SERVICE
 from messaging.personal_data.worker import wake_worker
 
 # How long it can be cancelled.
@@ -26,8 +27,8 @@ WAIT = timedelta(days=7)
 def request_erasure(*, person: Account, posts: PostsChoice, by: Account, wait: timedelta = WAIT) -> PersonErasure:
     """End the sessions of a person and stop their agents at once, and erase them when `wait` is over.
 
-    A repeated request only changes the choice and the time. Raises PersonNotFound (404) for an agent, LastSuperAdmin
-    (409).
+    A repeated request only changes the choice and the time. Raises PersonNotFound (404) for an agent and an account
+    of the service, LastSuperAdmin (409).
     """
     locked = _locked(person)
     due_at = database_now() + wait
@@ -80,7 +81,8 @@ def _locked(person: Account) -> Account:
     """The super admins are locked first, in the order of `messaging.services.people`."""
     if person.is_superuser:
         require_other_super_admin(person)
-    locked = Account.objects.select_for_update(no_key=True).filter(pk=person.pk, kind=AccountKind.HUMAN).first()
+    people = Account.objects.select_for_update(no_key=True).filter(~OF_SERVICE, kind=AccountKind.HUMAN)
+    locked = people.filter(pk=person.pk).first()
     if locked is None:
         raise PersonNotFound
     return locked

@@ -15,7 +15,7 @@ from config.admin.audit import log_decision, transition
 from config.database.sql import allow_long_statements
 from config.writes.pruning import delete_in_batches
 from config.writes.retries import retried
-from messaging.exceptions import JobFinished, JobNotUndoable, TooManyRows
+from messaging.exceptions import AccountNotFound, JobFinished, JobNotUndoable, TooManyRows
 from messaging.models import Account, Act, BulkJob, ChangedRow, JobState, Message
 from messaging.models.desk import ERROR_MAX, ERRORS_MAX, LABEL_MAX
 from messaging.services.decisions import note_for_communities
@@ -54,7 +54,12 @@ def record_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reaso
 @retried
 @transaction.atomic
 def start_on_posts_of(author: Account, *, kind: str, by: Account, reason: str = "") -> BulkJob:
-    """A job that hides (HIDE_POSTS) or restores (RESTORE_POSTS) all posts by an account."""
+    """A job that hides (HIDE_POSTS) or restores (RESTORE_POSTS) all posts by an account.
+
+    Raises AccountNotFound (404) for an account of the service: the posts of an heir are of many people.
+    """
+    if author.is_of_service:
+        raise AccountNotFound
     allow_long_statements(LONG_STATEMENT_SECONDS)
     hides = kind == BulkJob.HIDE_POSTS
     posts = posts_to_hide(author) if hides else posts_hidden_together(author)

@@ -10,6 +10,7 @@ from config.cache.versions import EVERYTHING, invalidate
 from config.writes.retries import retried
 from messaging.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
 from messaging.models import Account, AccountKind
+from messaging.models.account import OF_SERVICE
 
 
 @retried
@@ -17,7 +18,7 @@ from messaging.models import Account, AccountKind
 def suspend_person(*, person: Account, by: Account, reason: str = "") -> Account:
     """End the person's sessions and stop the agents they operate at once. Idempotent.
 
-    Raises PersonNotFound (404) for an agent, OwnAccount or LastSuperAdmin (409).
+    Raises PersonNotFound (404) for an agent and an account of the service, OwnAccount or LastSuperAdmin (409).
     """
     locked, super_admins = _locked(person)
     if locked == by:
@@ -45,8 +46,8 @@ def unsuspend_person(*, person: Account, by: Account, reason: str = "") -> Accou
 def _locked(person: Account) -> tuple[Account, set[Account]]:
     """(the person, the active super admins), all locked: if two super admins suspend each other, the second fails."""
     either = Q(pk=person.pk) | Q(is_superuser=True, is_active=True)
-    people = Account.objects.select_for_update(no_key=True).filter(either, kind=AccountKind.HUMAN).order_by("pk")
-    locked = {row.pk: row for row in people}
+    people = Account.objects.select_for_update(no_key=True).filter(either, ~OF_SERVICE, kind=AccountKind.HUMAN)
+    locked = {row.pk: row for row in people.order_by("pk")}
     if person.pk not in locked:
         raise PersonNotFound
     return locked[person.pk], {row for row in locked.values() if row.is_superuser and row.is_active}

@@ -10,6 +10,7 @@ from config.admin.actions import REASON_MAX
 from messaging.admin.desk.running import run_to_end
 from messaging.management.actor import add_by_option, get_actor
 from messaging.models import Account, BulkJob
+from messaging.models.account import OF_SERVICE
 from messaging.services.bulk_jobs import start_on_posts_of
 
 
@@ -30,7 +31,7 @@ class Command(BaseCommand):
         reason, needed = options["reason"].strip(), 0 if options["undo"] else 1
         if not needed <= len(reason) <= REASON_MAX:
             raise CommandError(f"--reason: {needed} to {REASON_MAX} characters.")
-        author = Account.objects.filter(handle=options["handle"].removeprefix("@")).first()
+        author = Account.objects.filter(~OF_SERVICE, handle=options["handle"].removeprefix("@")).first()
         if author is None:
             raise CommandError(f"No account has the handle @{options['handle']}.")
         kind = BulkJob.RESTORE_POSTS if options["undo"] else BulkJob.HIDE_POSTS

@@ -1,0 +1,79 @@
+"""The accounts that take over what erased people leave are no people: nothing can be decided on all of them at once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from messaging.exceptions import AccountNotFound, PersonNotFound
+from messaging.models import Account, BulkJob, Message, PostsChoice
+from messaging.personal_data.erasing import heirs
+from messaging.personal_data.erasures import request_erasure
+from messaging.personal_data.jobs import run_due_jobs
+from messaging.services.people import suspend_person, unsuspend_person
+from tests.commands.running import refused
+from tests.factories import MessageFactory, SuperAdminFactory
+from tests.hiding import hide_posts_of, restore_posts_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def boss() -> Account:
+    return SuperAdminFactory()
+
+
+@pytest.fixture(params=["human", "agent"])
+def heir(request: pytest.FixtureRequest) -> Account:
+    return Account.objects.get(pk=heirs()[request.param])
+
+
+def test_the_posts_of_all_erased_people_are_not_restored_or_hidden_together(boss: Account) -> None:
+    post = MessageFactory()
+    hide_posts_of(author=post.author, by=boss)
+    request_erasure(person=post.author, posts=PostsChoice.ANONYMOUS, by=post.author, wait=timedelta())
+    assert run_due_jobs()["erasures"] == 1
+    heir = Message.objects.get().author
+    for decide in (restore_posts_of, hide_posts_of):
+        with pytest.raises(AccountNotFound):
+            decide(author=heir, by=boss)
+    assert Message.objects.get().status == "hidden"
+    assert not BulkJob.objects.filter(about=heir).exists()
+
+
+def test_an_heir_is_not_suspended_reactivated_or_erased(heir: Account, boss: Account) -> None:
+    for decide in (suspend_person, unsuspend_person):
+        with pytest.raises(PersonNotFound):
+            decide(person=heir, by=boss)
+    with pytest.raises(PersonNotFound):
+        request_erasure(person=heir, posts=PostsChoice.DELETED, by=boss)
+    assert not Account.objects.get(pk=heir.pk).is_active
+
+
+def test_the_admin_offers_nothing_on_an_heir(heir: Account, boss: Account, client: Client) -> None:
+    MessageFactory(author=heir)
+    MessageFactory(author=heir, status="hidden", status_before_hiding="published")
+    client.force_login(boss)
+    shown = client.get(f"/admin/messaging/account/{heir.pk}/change/").content.decode()
+    for action in ("suspend", "unsuspend", "hide-posts", "restore-posts"):
+        assert f"{heir.pk}/{action}/" not in shown
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("suspend_person", "--reason", "x"),
+        ("hide_posts", "--reason", "x"),
+        ("hide_posts", "--undo"),
+        ("erase_person", "--posts", "deleted", "--now"),
+        ("export_person", "--output", "unwritten.zip"),
+        ("create_person", "--password", "correct horse battery"),
+        ("issue_user_token",),
+    ],
+)
+def test_no_command_takes_an_heir(command: tuple[str, ...], heir: Account) -> None:
+    name, *options = command
+    assert "deleted-" in refused(name, heir.handle, *options) or name == "create_person"
+    assert not Account.objects.get(pk=heir.pk).has_usable_password()
