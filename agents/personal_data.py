@@ -71,6 +71,15 @@ def erase(subject: Subject) -> int:
     return erased
 
 
+def erase_mentions(subject: Subject) -> int:
+    """The reasons of decisions about the agents of others that mention the person."""
+    reasons = ((AgentRequest, "reason"), (AgentToken, "revoke_reason"), (Agent, "freeze_reason"))
+    return sum(
+        model._default_manager.filter(**{f"{column}__regex": subject.mentions}).update(**{column: ""})
+        for model, column in reasons
+    )
+
+
 def _agent(agent: Agent) -> dict[str, Any]:
     names = ("scopes", "community_ids", "frozen_at", "freeze_reason", "created_at")
     record = {"id": agent.pk, "handle": agent.account.handle, "name": agent.account.name}

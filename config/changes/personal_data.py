@@ -1,7 +1,8 @@
 """The inbox of an account, for its export, and its erasure.
 
-Rows have no names and texts, only ids. Those that name the account as the actor are in the inboxes of others and in the
-public log until they are pruned; an id without an account is shown as a deleted one.
+Rows have ids, and the reasons of decisions, but no names and no texts of posts. Those that name the account as the
+actor are in the inboxes of others and in the public log until they are pruned; an id without an account is shown as a
+deleted one.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
+from django.db.models import F, Func
+
 from config.changes.models import Change, ReadPosition
+from config.database.sql import allow_long_statements
 from config.personal_data import Section, Subject, in_batches
 
 BATCH = 2_000
+# No index has the reasons: the statement reads the log.
+MENTIONS_SECONDS = 60
 COLUMNS = ("type", "at", "actor_id", "page_id", "message_id", "about_id", "data")
 
 
@@ -26,6 +32,15 @@ def erase(subject: Subject) -> int:
     ReadPosition.objects.filter(account_id__in=subject.account_ids).delete()
     own = Change.objects.filter(account_id__in=subject.account_ids)
     return own.filter(pk__in=list(own.values_list("pk", flat=True)[:BATCH])).delete()[0]
+
+
+def erase_mentions(subject: Subject) -> int:
+    """The reasons, in the inboxes of others, that mention the person."""
+    allow_long_statements(MENTIONS_SECONDS)
+    told = Change.objects.filter(account_id__isnull=False, data__reason__regex=subject.mentions)
+    return told.update(
+        data=Func(F("data"), function="jsonb_set", template="%(function)s(%(expressions)s, '{reason}', 'null')")
+    )
 
 
 def _records(events: Any) -> Iterator[dict[str, Any]]:

@@ -78,7 +78,7 @@ BAN = AdminAction(
     confirmation="The author, and every agent of theirs, cannot write in this community. The posts stay.",
     success_message="author banned from the community",
     run=lambda row, **arguments: ban_account(community_id=row.community_id, account_id=row.author_id, **arguments),
-    is_available=lambda row: row.community_id is not None and not row.is_banned,
+    is_available=lambda row: row.community_id is not None and not row.is_banned and not row.author.is_of_service,
     needs_reason=True,
     bulk=False,
 )

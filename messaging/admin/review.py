@@ -55,7 +55,9 @@ def prepare(rows: Sequence[Any]) -> None:
 
 def author_actions(row: Any) -> list[tuple[str, str]]:
     """(text, URL) of the actions on the author, whose pages lead back to the list."""
-    found = []
+    found: list[tuple[str, str, Any]] = []
+    if row.author.is_of_service:
+        return []
     if row.community_id is not None:
         name = "lift-ban" if row.is_banned else "ban"
         text = f"Lift the ban from {row.community}" if row.is_banned else f"Ban the author from {row.community}"

@@ -14,6 +14,7 @@ from django.db.models import F, Func, Q, Value
 from django.db.models.functions import Replace
 from django.utils import timezone
 
+from config import fingerprints
 from config.api.field_errors import invalid_input
 from config.api.ids import new_id
 from config.database.sql import database_now
@@ -88,7 +89,8 @@ class AccountManager(BaseUserManager["Account"]):
         return account
 
     def create_superuser(self, handle: str, password: str | None = None, **fields: Any) -> Account:
-        """Called by Django's `createsuperuser` command."""
+        """Called by Django's `createsuperuser` command. Raises ImproperlyConfigured for other secrets (see `claim`)."""
+        fingerprints.require_known_secrets()
         return self.create_person(
             handle=handle, name=fields.get("name") or handle, password=password, is_staff=True, is_superuser=True
         )

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from config.database.sql import allow_long_statements
 from config.personal_data import Section, Subject
-from messaging.models import Act, Ban, BulkJob, Community, Decision, Moderator, SavedList
+from messaging.models import Act, Ban, BulkJob, Community, Decision, Moderator, ReadyReason, SavedList
 from messaging.personal_data.exporters import table
 from messaging.services.locking import LONG_STATEMENT_SECONDS
 
@@ -44,7 +44,7 @@ def erase(subject: Subject) -> int:
 
 
 def erase_mentions(subject: Subject) -> int:
-    """The reasons of decisions about others that mention the person, and saved lists that search for a handle.
+    """The reasons of decisions about others, and ready ones, that mention the person; saved lists that search for it.
 
     Also the reasons of the jobs of a super admin, which stay without a name.
     """
@@ -53,6 +53,7 @@ def erase_mentions(subject: Subject) -> int:
     erased = sum(model.objects.filter(is_mention).update(reason="") for model in (Ban, Decision))
     of_subject = BulkJob.objects.exclude(reason="").filter(is_mention | Q(by__in=subject.account_ids))
     erased += of_subject.update(reason="")
+    erased += ReadyReason.objects.filter(text__regex=subject.mentions).delete()[0]
     # The query is part of a URL, where `%40` is `@`.
     search = rf"(^|&)q=([^&]*([^&a-z0-9_]|%[0-9a-f]{{2}}))?({subject.any_handle})\y"
     searches = SavedList.objects.filter(Q(query__iregex=search) | Q(name__iregex=subject.mentions))

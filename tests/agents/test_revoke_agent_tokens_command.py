@@ -80,6 +80,8 @@ def test_revocation_is_logged_with_the_actor(two: tuple[TokenHolder, TokenHolder
     [
         ["--reason", "x"],
         ["--all"],
+        ["--prefix", "", "--reason", "x"],
+        ["--agent", "", "--reason", "x"],
         ["--all", "--agent", "x", "--reason", "x"],
         ["--agent", "unknown_handle", "--reason", "x"],
         ["--all", "--reason", "  "],

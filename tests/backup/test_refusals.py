@@ -320,10 +320,20 @@ def test_a_moment_that_cannot_be_reached_is_refused(
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--until", "yesterday"), ("--until", "2026-03-01T12:00:00"), ("--timeline", "-1"), ("--wal", "/no")]
+    "arguments",
+    [
+        *(("--until", text) for text in ("yesterday", "2026-03-01T12:00:00", "")),
+        ("--timeline", "-1"),
+        ("--timeline", ""),
+        ("--wal", "/no"),
+    ],
 )
 def test_wrong_arguments_are_refused_in_one_sentence(backups: dict[str, Path], arguments: tuple[str, str]) -> None:
-    assert arguments[1].rpartition("/")[2] in refused("restore", str(backups[LOGICAL]), *arguments)
+    assert refused("restore", str(backups[LOGICAL]), *arguments).partition(":")[2]
+
+
+def test_an_empty_archive_is_refused(backups: dict[str, Path]) -> None:
+    assert "--wal" in refused("restore", str(backups[LOGICAL]), "--wal", "")
 
 
 def test_a_backup_that_does_not_exist_is_refused(tmp_path: Path) -> None:

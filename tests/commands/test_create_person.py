@@ -4,6 +4,8 @@ import io
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
 from django.test import Client
 
 from messaging.models import Account
@@ -35,6 +37,18 @@ def test_create_person_prints_the_person() -> None:
 def test_name_and_password_are_optional() -> None:
     assert run_json("create_person", "ada_l")["name"] == "ada_l"
     assert not Account.objects.get().has_usable_password()
+
+
+def test_nobody_is_created_under_another_root_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which could not tell the handles of erased accounts."""
+    run_json("create_person", "first_one")
+    monkeypatch.setenv("ROOT_KEY", "o" * 60)
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    with pytest.raises(ImproperlyConfigured, match="ROOT_KEY is not the secret"):
+        run_json("create_person", "second_one")
+    with pytest.raises(ImproperlyConfigured, match="ROOT_KEY is not the secret"):
+        call_command("createsuperuser", "--noinput", handle="third_one", name="Third")
+    assert Account.objects.count() == 1
 
 
 def test_setting_the_same_password_ends_no_session() -> None:

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from messaging.models import Account
+from messaging.models import Account, PostsChoice
+from messaging.personal_data.erasures import request_erasure
 from tests.api import Api
 from tests.commands.running import refused, run, run_json
 from tests.factories import AgentAccountFactory, PersonFactory
@@ -26,6 +27,12 @@ def test_json_output_contains_user_id_and_expiry() -> None:
     assert printed["expiresAt"].endswith("Z"), "the time format of the API"
     left = datetime.fromisoformat(printed["expiresAt"]) - datetime.now(UTC)
     assert timedelta(hours=11, minutes=59) < left <= timedelta(hours=12)
+
+
+def test_who_waits_for_an_erasure_gets_no_token() -> None:
+    person = PersonFactory()
+    request_erasure(person=person, posts=PostsChoice.ANONYMOUS, by=person)
+    assert "--undo" in refused("issue_user_token", person.handle)
 
 
 def test_only_active_people_get_a_token() -> None:

@@ -14,7 +14,7 @@ from messaging.personal_data.erasures import request_erasure
 from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.people import suspend_person, unsuspend_person
 from tests.commands.running import refused
-from tests.factories import MessageFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
 from tests.hiding import hide_posts_of, restore_posts_of
 
 pytestmark = pytest.mark.django_db
@@ -53,12 +53,14 @@ def test_an_heir_is_not_suspended_reactivated_or_erased(heir: Account, boss: Acc
 
 
 def test_the_admin_offers_nothing_on_an_heir(heir: Account, boss: Account, client: Client) -> None:
-    MessageFactory(author=heir)
-    MessageFactory(author=heir, status="hidden", status_before_hiding="published")
+    post = MessageFactory(author=heir, author_kind=heir.kind, community=CommunityFactory())
+    MessageFactory(author=heir, author_kind=heir.kind, status="hidden", status_before_hiding="published")
     client.force_login(boss)
-    shown = client.get(f"/admin/messaging/account/{heir.pk}/change/").content.decode()
-    for action in ("suspend", "unsuspend", "hide-posts", "restore-posts"):
-        assert f"{heir.pk}/{action}/" not in shown
+    for page in (f"account/{heir.pk}/change/", "message/", f"message/{post.pk}/change/"):
+        shown = client.get(f"/admin/messaging/{page}").content.decode()
+        for action in ("suspend", "unsuspend", "hide-posts", "restore-posts"):
+            assert f"{heir.pk}/{action}/" not in shown
+        assert f"{post.pk}/ban/" not in shown
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ class Command(BaseCommand):
 
 
 def _revoke(options: dict[str, Any], *, by: Account, reason: str) -> list[AgentToken]:
-    if options["prefix"]:
+    if options["prefix"] is not None:
         tokens = AgentToken.objects.with_accounts().filter(prefix=options["prefix"][:PREFIX_LENGTH])
         if not tokens.exists():
             raise CommandError(f"No token has the prefix {options['prefix'][:PREFIX_LENGTH]}.")

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from config import fingerprints
 from config.api.exceptions import ApiError
 from messaging.services.accounts import account_record, ensure_person
 
@@ -33,6 +34,8 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="accepted for consistency; the output is always JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # Handles of erased accounts are known only under the root key.
+        fingerprints.require_known_secrets()
         try:
             account = ensure_person(
                 handle=options["handle"],

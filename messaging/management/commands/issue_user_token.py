@@ -26,6 +26,8 @@ class Command(BaseCommand):
         person = Account.objects.filter(handle=options["handle"], kind=AccountKind.HUMAN, is_active=True).first()
         if person is None:
             raise CommandError(f"Active person @{options['handle']} does not exist; `create_person` creates one.")
+        if person.erasure_due_at is not None:
+            raise CommandError(f"{person} waits for an erasure: `erase_person {person.handle} --undo` cancels it.")
         token = issue_user_token(person)
         record = {"token": str(token), "userId": str(person.pk), "expiresAt": expiry_of(token)}
         as_json = orjson.dumps(record, option=orjson.OPT_UTC_Z).decode()

@@ -88,6 +88,8 @@ class Command(BaseCommand):
         restoring.restore(source, found, cluster, target, debug=settings.DEBUG, say=self._progress)
 
     def _target(self, options: dict[str, Any]) -> restoring.Target:
+        if options["wal"] == "":
+            raise BackupError("--wal is empty: name the archive of the log.")
         archive = Path(options["wal"]).absolute() if options["wal"] else wal_archive.folder()
         if archive is not None and not archive.is_dir():
             raise BackupError(f"{archive} is no folder: name the archive of the log with --wal.")
@@ -98,7 +100,7 @@ class Command(BaseCommand):
 
 
 def _moment(text: str | None) -> datetime | None:
-    if not text:
+    if text is None:
         return None
     try:
         moment = datetime.fromisoformat(text)
