@@ -14,9 +14,9 @@ from django.utils.safestring import SafeString
 
 from agents.models import Agent, RefusedCall
 from config.database.sql import database_now
+from config.plots import Plot, Series, days_until
 from desk.dashboard import courses_of
 from desk.models import Of
-from desk.plots import Plot, Series
 from desk.rolling.days import DAYS
 from embeds.models import Embed
 from messaging.models import Account, Community
@@ -36,23 +36,25 @@ def panel(row: Model) -> SafeString:
 
 
 def _plots(row: Any, found: Found, *, today: date) -> list[Plot]:
+    days = days_until(today, DAYS)
+
     def series(label: str, *kinds: Of) -> Series:
         return Series(label, _together([found.get((row.pk, kind.value), {}) for kind in kinds]))
 
-    def plot(name: str, title: str, *of: Series) -> Plot:
-        return Plot(name, title, of, today=today)
+    def plot(title: str, *of: Series) -> Plot:
+        return Plot(title, of, days)
 
     match row:
         case Community():
             people, agents = series("people", Of.COMMUNITY_PEOPLE), series("agents", Of.COMMUNITY_AGENTS)
             reported = series("reports", Of.COMMUNITY_REPORTS)
-            return [plot("posts", "Posts", people, agents), plot("reports", "Reports", reported)]
+            return [plot("Posts", people, agents), plot("Reports", reported)]
         case Embed():
-            return [plot("posts", "Posts written here", series("posts", Of.EMBED))]
-    posts = plot("posts", "Posts", series("posts", Of.PERSON, Of.AGENT))
-    reports = plot("reports", "Reports of these posts", series("reports", Of.REPORTED))
+            return [plot("Posts written here", series("posts", Of.EMBED))]
+    posts = plot("Posts", series("posts", Of.PERSON, Of.AGENT))
+    reports = plot("Reports of these posts", series("reports", Of.REPORTED))
     if isinstance(row, Agent):
-        return [posts, reports, plot("refusals", "Refused calls", Series("calls", _refused(row, today)))]
+        return [posts, reports, plot("Refused calls", Series("calls", _refused(row, today)))]
     return [posts, reports]
 
 

@@ -14,16 +14,18 @@ from django.contrib.admin.models import LogEntry
 from django.db.models import Model
 
 from config.database.sql import database_now
+from config.plots import Counts, Line, Plot, Series, days_until, values_of
 from config.version import VERSION
 from desk.actions import Sentence, sentence_of
+from desk.durations import duration
 from desk.health.checks import Check, checks
 from desk.health.watching import troubles
 from desk.models import DailyCount, DailyTotal, RollUp, Top, Total, Trouble
-from desk.plots import Counts, DurationPlot, LevelPlot, Plot, Series, Spark, duration, spark
 from desk.rolling.days import DAYS, TOP_MAX, TOPS
 from messaging.models import Account, Community
 
 ACTIONS_SHOWN_MAX = 10
+# With all others, as many series as the stylesheet has colours.
 CODES_SHOWN_MAX = 4
 Totals = dict[tuple[str, str], dict[date, int]]
 
@@ -42,7 +44,7 @@ class Place:
 
     row: Model | None
     count: int
-    spark: Spark
+    spark: Line
 
 
 def context() -> dict[str, Any]:
@@ -63,17 +65,17 @@ def context() -> dict[str, Any]:
 
 
 def plots(totals: Totals, *, today: date) -> list[Plot]:
+    days = days_until(today, DAYS)
+    medians = _series(totals, median=Total.DECISION_SECONDS)
     return [
-        Plot("posts", "Posts", _series(totals, people=Total.PEOPLE, agents=Total.AGENTS), today=today),
-        Plot("agents", "New agents", [Series("approved", totals[Total.DECISIONS, "approved"])], today=today),
-        Plot("requests", "Agent requests", _series(totals, asked=Total.REQUESTS), today=today),
-        LevelPlot("pending", "Pending agent requests", _series(totals, pending=Total.PENDING), today=today),
-        DurationPlot(
-            "decisions", "Median time to a decision", _series(totals, median=Total.DECISION_SECONDS), today=today
-        ),
-        Plot("reports", "Reports", _series(totals, reports=Total.REPORTS), today=today),
-        Plot("refusals", "Refused calls of agents", _codes(totals), today=today),
-        Plot("views", "Views of embeds", _series(totals, views=Total.VIEWS), today=today),
+        Plot("Posts", _series(totals, people=Total.PEOPLE, agents=Total.AGENTS), days),
+        Plot("New agents", [Series("approved", totals[Total.DECISIONS, "approved"])], days),
+        Plot("Agent requests", _series(totals, asked=Total.REQUESTS), days),
+        Plot("Pending agent requests", _series(totals, pending=Total.PENDING), days, has_totals=False),
+        Plot("Median time to a decision", medians, days, show=duration, has_totals=False),
+        Plot("Reports", _series(totals, reports=Total.REPORTS), days),
+        Plot("Refused calls of agents", _codes(totals), days),
+        Plot("Views of embeds", _series(totals, views=Total.VIEWS), days),
     ]
 
 
@@ -91,9 +93,10 @@ def tops(*, today: date) -> dict[str, list[Place]]:
     rows |= Account.objects.in_bulk([top.subject_id for top in found["agents"]])
     rows |= Community.objects.in_bulk([top.subject_id for top in found["communities"]])
     courses = courses_of([top.subject_id for top in chain.from_iterable(found.values())], today=today)
+    days = days_until(today, DAYS)
     return {
         kind: [
-            Place(rows.get(top.subject_id), top.count, spark(_sum(courses, top.subject_id, kinds), today=today))
+            Place(rows.get(top.subject_id), top.count, Line(values_of(_sum(courses, top.subject_id, kinds), days)))
             for top in found[kind]
         ]
         for kind, kinds in TOPS.items()

@@ -18,6 +18,7 @@ from django.utils import timezone
 from agents.exceptions import AgentNotFound, RequestNotFound, TokenNotFound
 from agents.models import Agent, AgentRequest, AgentToken, RefusedCall, RequestStatus
 from config.admin.audit import log_entries_about
+from config.plots import days_until
 from messaging.models import Account, Community, Message
 from messaging.partitioning.bounds import first_id
 
@@ -118,10 +119,9 @@ def latest_posts(agent: Agent) -> list[Message]:
     return list(posts.order_by("-pk")[:POSTS_SHOWN])
 
 
-def last_days() -> tuple[date, date]:
-    """The first and the last day of the plots, in UTC."""
-    today = timezone.now().date()
-    return today - timedelta(days=DAYS - 1), today
+def last_days() -> list[date]:
+    """The days of the plots, in UTC."""
+    return days_until(timezone.now().date(), DAYS)
 
 
 def posts_by_day(agent: Agent) -> Mapping[date, int]:

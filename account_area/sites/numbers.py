@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from account_area.plots import Plot, Series
+from config.plots import Plot, Series
 from embeds.analytics.events import OTHER, KnownEvent
 from embeds.analytics.summary import Summary, summarize, table_of
 from embeds.models import Embed
@@ -20,7 +20,6 @@ from embeds.models import Embed
 PERIODS = (7, 30, 90)
 DEFAULT_PERIOD = 30
 PAGES_MAX = 20
-SPARK_STEP, SPARK_HEIGHT = 12, 24
 # Spreadsheets evaluate cells that start with one of these.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -95,14 +94,8 @@ class Numbers:
         return [
             Plot(
                 str(title),
-                first=self.now.first,
-                last=self.now.last,
-                series=[
-                    Series(
-                        str(label),
-                        {day: count for day, counts in self.now.days.items() if (count := _sum(counts, events))},
-                    )
-                ],
+                [Series(str(label), {day: _sum(counts, events) for day, counts in self.now.days.items()})],
+                list(self.now.days),
             )
             for label, title, events in STEPS
         ]
@@ -139,24 +132,6 @@ def page_rows(summary: Summary) -> list[list[Any]]:
 def safe_row(row: Iterable[Any]) -> list[Any]:
     """Prefix text that a spreadsheet would evaluate with an apostrophe, which it shows as text."""
     return [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) else cell for cell in row]
-
-
-@dataclass(frozen=True, slots=True)
-class Spark:
-    """A small line of a few days. `points` is the attribute of a polyline."""
-
-    total: int
-    points: str
-    width: int
-
-
-def spark(counts: Mapping[date, int], first: date, days: int) -> Spark:
-    values = [counts.get(first + timedelta(days=number), 0) for number in range(days)]
-    scale = (SPARK_HEIGHT - 4) / max(*values, 1)
-    points = (
-        f"{SPARK_STEP // 2 + at * SPARK_STEP},{SPARK_HEIGHT - 2 - value * scale:.1f}" for at, value in enumerate(values)
-    )
-    return Spark(sum(values), " ".join(points), SPARK_STEP * days)
 
 
 def _sum(counts: Counter[str], events: Sequence[KnownEvent]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from uuid import UUID
 
 from django.contrib import messages
@@ -17,9 +16,9 @@ from account_area.page import account_page
 from account_area.people import person_of
 from account_area.sites.access import own_site
 from account_area.sites.forms import NewSiteForm
-from account_area.sites.numbers import spark
 from account_area.sites.queries import last_seen, sites_of
 from config.database.sql import database_now
+from config.plots import Line, days_until, values_of
 from embeds.analytics.recent import posts_by_day
 from embeds.models import EmbedStatus
 from embeds.services import delete_embed, update_embed
@@ -32,10 +31,9 @@ SPARK_DAYS = 7
 def sites(request: HttpRequest) -> HttpResponse:
     page = Paginator(sites_of(person_of(request)), PAGE_SIZE).get_page(request.GET.get("page"))
     ids = [site.pk for site in page]
-    today = database_now().date()
-    first = today - timedelta(days=SPARK_DAYS - 1)
-    posts, seen = posts_by_day(embed_ids=ids, first=first, last=today), last_seen(ids)
-    rows = [(site, spark(posts.get(site.pk, {}), first, SPARK_DAYS), seen.get(site.pk)) for site in page]
+    days = days_until(database_now().date(), SPARK_DAYS)
+    posts, seen = posts_by_day(embed_ids=ids, first=days[0], last=days[-1]), last_seen(ids)
+    rows = [(site, Line(values_of(posts.get(site.pk, {}), days)), seen.get(site.pk)) for site in page]
     return render(request, "account_area/sites/list.html", {"page": page, "rows": rows})
 
 

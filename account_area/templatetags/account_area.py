@@ -11,14 +11,15 @@ from babel.dates import format_timedelta
 from django import template
 from django.conf import settings
 from django.utils import timezone
-from django.utils.formats import date_format, number_format
+from django.utils.formats import date_format
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
-from account_area.plots import Plot
+from config.plots import Plot, grouped
 
 register = template.Library()
+register.filter(grouped)
 NOTHING = "–"
 MOMENT = timedelta(minutes=1)
 LEFT_TO_RIGHT = re.compile(r"(?<![\w@])(?:@[a-z0-9_]{3,30}\b|cag_\w+…?|https?://[^\s<]+)")
@@ -40,12 +41,6 @@ def isolated(text: str) -> SafeString:
     For texts without attributes of HTML, which it would change too.
     """
     return SafeString(LEFT_TO_RIGHT.sub(r'<bdi dir="ltr">\g<0></bdi>', conditional_escape(text)))  # nosec B703  conditional_escape escapes the text
-
-
-@register.filter
-def grouped(number: int) -> str:
-    """`12,345`, as the language groups digits."""
-    return number_format(number, force_grouping=True)
 
 
 @register.inclusion_tag("account_area/parts/plot.html")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from account_area.sites.numbers import Numbers, safe_row, spark
+from account_area.sites.numbers import Numbers, safe_row
 from embeds.analytics.recent import posts_by_day
 from embeds.models import DailyCount, Embed
 from messaging.models import Account
@@ -111,11 +111,3 @@ def test_no_cell_of_a_table_is_a_formula(cells: list[Any]) -> None:
     for given_cell, cell in zip(cells, safe_row(cells), strict=True):
         assert isinstance(cell, int) or not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
         assert cell in (given_cell, f"'{given_cell}")
-
-
-@given(st.lists(st.integers(0, 10**9), min_size=1, max_size=10))
-def test_a_spark_stays_inside_its_picture(values: list[int]) -> None:
-    line = spark({date(2026, 1, 1 + at): value for at, value in enumerate(values)}, date(2026, 1, 1), len(values))
-    heights = [float(point.split(",")[1]) for point in line.points.split()]
-    assert line.total == sum(values)
-    assert all(0 < height < 24 for height in heights)

@@ -17,9 +17,9 @@ from account_area.agents.forms import DeletionForm
 from account_area.agents.texts import COUNTERS, SCOPES
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
-from account_area.plots import Plot, Series
 from agents.models import Agent, Scope
 from agents.services import delete_agent
+from config.plots import Counts, Plot, Series
 from config.writes.rate_limits import usages_of
 
 
@@ -76,6 +76,5 @@ def _grant(agent: Agent, names: Mapping[UUID, str]) -> dict[str, Any]:
     return {"scopes": scopes, "communities": communities}
 
 
-def _plot(title: str, label: str, counts: Any) -> Plot:
-    first, last = queries.last_days()
-    return Plot(title, first=first, last=last, series=[Series(label, counts)])
+def _plot(title: str, label: str, counts: Counts) -> Plot:
+    return Plot(title, [Series(label, counts)], queries.last_days())
