@@ -13,10 +13,10 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config.leases import release, renew
+from config.spawning import spawn_after_commit
 from config.writes.retries import retried
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
-from messaging.personal_data.worker import wake
 from moving.exceptions import FileTooLarge, ImportBusy
 from moving.imports.undoing import begin_undo
 from moving.models import UNDO_STATES, Move, MovePart, MoveStatus
@@ -75,7 +75,7 @@ def upload(
             # The removal of the import has deleted the parts, or a step has taken the file for incomplete.
             break
     _end(move)
-    wake(COMMAND)
+    spawn_after_commit(COMMAND)
     return move
 
 
@@ -129,21 +129,21 @@ def start(move: Move) -> None:
     can_start = Move.objects.filter(pk=move.pk, has_upload=True, status__in=[MoveStatus.CHECKED, MoveStatus.FAILED])
     if not can_start.update(status=MoveStatus.WAITING, error="", attempts=0, done=0, total=0, step=""):
         raise ImportBusy(status=move.status)
-    wake(COMMAND)
+    spawn_after_commit(COMMAND)
 
 
 def start_undo(move: Move, *, by: Account, reason: str = "") -> None:
     """Have an import undone. Raises ImportBusy (409)."""
     begin_undo(move, by=by, reason=reason)
     Move.objects.filter(pk=move.pk).update(attempts=0)
-    wake(COMMAND)
+    spawn_after_commit(COMMAND)
 
 
 def moves_of(community: Community) -> list[Move]:
-    """The imports into a community, newest first. Wakes the worker for one that no process runs any more."""
+    """The imports into a community, newest first. Starts a process for one that none runs any more."""
     moves = list(Move.objects.filter(community=community).select_related("started_by").order_by("-created_at")[:LISTED])
     if any(map(_is_due, moves)):
-        wake(COMMAND)
+        spawn_after_commit(COMMAND)
     return moves
 
 

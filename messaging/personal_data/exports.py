@@ -9,11 +9,12 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Now
 
+from config.spawning import spawn_after_commit
 from config.writes.retries import retried
 from messaging.exceptions import ExportNotFound, TooManyExports
 from messaging.models import Account, Archive, ExportStatus, PersonExport, PersonExportPart
 from messaging.models.personal_data import EXPORT_LIFETIME
-from messaging.personal_data.worker import wake_worker
+from messaging.personal_data import COMMAND
 
 # Of a person in 24 hours; failed ones do not count.
 EXPORTS_MAX = 3
@@ -33,15 +34,15 @@ def request_export(*, person: Account) -> PersonExport:
         if of_a_day.count() >= EXPORTS_MAX:
             raise TooManyExports(max=EXPORTS_MAX)
         export = PersonExport.objects.create(account=person)
-    wake_worker()
+    spawn_after_commit(COMMAND)
     return export
 
 
 def exports_of(*, person: Account) -> list[PersonExport]:
-    """The exports of the last days, newest first. Wakes the worker for one that no process makes any more."""
+    """The exports of the last days, newest first. Starts a process for one that none makes any more."""
     exports = list(PersonExport.objects.filter(account=person).order_by("-requested_at", "-id")[: 2 * EXPORTS_MAX])
     if any(export.is_due for export in exports):
-        wake_worker()
+        spawn_after_commit(COMMAND)
     return exports
 
 

@@ -15,12 +15,13 @@ from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
 from config.personal_data import Section
+from config.spawning import spawn_after_commit
 from config.writes.retries import retried
 from messaging.exceptions import ExportNotFound
 from messaging.models import Account, AccountRecord, AccountRecordPart, ExportStatus
 from messaging.models.personal_data import EXPORT_LIFETIME
+from messaging.personal_data import COMMAND
 from messaging.personal_data.archive import sections_of, write_export
-from messaging.personal_data.worker import wake_worker
 
 # A record with more rows is made in the background: proxies end a request that takes some seconds.
 AT_ONCE_MAX = 5_000
@@ -50,7 +51,7 @@ def request_record(*, account: Account, by: Any) -> AccountRecord:
     Account.objects.select_for_update(no_key=True).get(pk=by.pk)
     record = AccountRecord.objects.unfinished().filter(account=account, by=by.pk).first()
     record = record or AccountRecord.objects.create(account=account, by_id=by.pk)
-    wake_worker()
+    spawn_after_commit(COMMAND)
     return record
 
 
@@ -60,11 +61,11 @@ def write_record(record: AccountRecord) -> None:
 
 
 def records_for(by: Account) -> list[AccountRecord]:
-    """Those that the super admin has asked for, newest first. Wakes the worker for those that no process makes."""
+    """Those that the super admin has asked for, newest first. Starts a process for those that none makes."""
     asked = AccountRecord.objects.filter(by=by.pk, requested_at__gt=Now() - EXPORT_LIFETIME)
     records = list(asked.select_related("account").order_by("-requested_at", "-pk")[:SHOWN_MAX])
     if any(record.is_due for record in records):
-        wake_worker()
+        spawn_after_commit(COMMAND)
     return records
 
 

@@ -12,8 +12,9 @@ from messaging.personal_data.jobs import run_due_jobs
 
 class Command(BaseCommand):
     help = (
-        "Make the exports that people have asked for, and erase the people whose seven days are over. The service runs "
-        "it for each export, and hourly. Any number of hosts may run it; after a crash the next run goes on."
+        "Make the exports that people, and the records that super admins have asked for, and erase the people whose "
+        "seven days are over. The service runs it for each export and record, and hourly. Any number of hosts may run "
+        "it; after a crash the next run goes on."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
