@@ -71,8 +71,8 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = BASE_URL.startswith("https://")
 # Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
-# Whether exports, records, erasures without a wait and steps of imports start the process that carries them out (see
-# config.spawning). Without it, they wait for the next run of their command, by the scheduler or by cron.
+# Whether exports, records and steps of imports start the process that carries them out (see config.spawning). Without
+# it, they wait for the next run of their command, by the scheduler or by cron.
 PERSON_JOBS = env.flag("PERSON_JOBS", default=True)
 # Of a file that is imported in the account area, in bytes.
 IMPORT_UPLOAD_MAX = env.integer("IMPORT_UPLOAD_MAX_MB", 200, minimum=1, maximum=4_000) * 1_000_000

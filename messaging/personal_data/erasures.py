@@ -12,12 +12,10 @@ from django.utils.module_loading import import_string
 from config.admin.audit import log_decision
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import database_now
-from config.spawning import spawn_after_commit
 from config.writes.retries import retried
 from messaging.exceptions import ErasureNotFound, LastSuperAdmin, PersonNotFound
 from messaging.models import Account, AccountKind, PersonErasure, PostsChoice
 from messaging.models.account import OF_SERVICE
-from messaging.personal_data import COMMAND
 
 # How long it can be cancelled.
 WAIT = timedelta(days=7)
@@ -45,8 +43,6 @@ def request_erasure(*, person: Account, posts: PostsChoice, by: Account, wait: t
         erasure.save(update_fields=["posts", "due_at"])
     locked.erasure_due_at = erasure.due_at
     locked.save(update_fields=["sessions_valid_from", "erasure_due_at"])
-    if not wait:
-        spawn_after_commit(COMMAND)
     return erasure
 
 

@@ -18,7 +18,7 @@ from account_area.models import AccountSession
 from account_area.personal_data import erase_sessions
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.services import approve_request
-from config import extension_points, leases
+from config import extension_points, leases, spawning
 from config.changes.models import Change
 from config.personal_data import Subject
 from messaging.changes.service_events import SERVICE
@@ -36,6 +36,7 @@ from messaging.models import (
 )
 from messaging.personal_data import erasing
 from messaging.personal_data.erasures import cancel_erasure, request_erasure
+from messaging.personal_data.exports import request_export
 from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.accounts import register_person
 from messaging.services.bulk_jobs import record_job
@@ -271,6 +272,21 @@ def test_the_command_erases_at_once_or_later_and_cancels() -> None:
     assert "by_command" in refused("erase_person", "by_command", "--posts", "deleted")
     boss = SuperAdminFactory()
     assert refused("erase_person", boss.handle, "--posts", "deleted") == "last_super_admin"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_that_erases_at_once_starts_no_other_process(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That would take the erasure while the command makes the exports that are due before it."""
+    started: list[str] = []
+    settings.PERSON_JOBS = True
+    monkeypatch.setattr(spawning, "_spawn", started.append)
+    request_export(person=PersonFactory())
+    assert started == ["person_jobs"]
+    PersonFactory(handle="by_command")
+    assert run_json("erase_person", "by_command", "--posts", "deleted", "--now", "--json")["erased"] is True
+    assert started == ["person_jobs"]
 
 
 @pytest.mark.django_db
