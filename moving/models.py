@@ -172,6 +172,8 @@ class ImportedAuthor(OfSource):
     email = models.CharField(max_length=EMAIL_MAX, blank=True, default="")
     # Null: nobody has claimed it.
     claimed_at = models.DateTimeField(null=True)
+    # The person has been erased with all posts: those of a later import come without content, as deleted ones.
+    posts_are_erased = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         indexes = [

@@ -30,4 +30,5 @@ def erase(subject: Subject) -> int:
     forgotten = ImportedAuthor.objects.filter(pk__in=ids)
     unclaimed = list(unclaimed_of(subject.account_ids).values_list("pk", flat=True)[:BATCH])
     without_address = ImportedAuthor.objects.filter(pk__in=unclaimed).update(email="")
-    return started + forgotten.update(account=subject.heir_id, email="", claimed_at=Now()) + without_address
+    forgotten_as = {"account": subject.heir_id, "email": "", "claimed_at": Now()}
+    return started + forgotten.update(**forgotten_as, posts_are_erased=subject.delete_posts) + without_address

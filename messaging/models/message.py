@@ -72,9 +72,8 @@ class Message(models.Model):
     )
     quote = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="quotes")
     status = models.CharField(max_length=9, choices=MessageStatus, default=MessageStatus.PUBLISHED)
-    # Of a hidden post: the status that it gets when all posts by its author are restored. HIDDEN: it was pending, and
-    # hidden by itself. DELETED: its content is erased. Null: it was published, and hidden by itself. A restored post
-    # remembers it (`undo_restoring`).
+    # Of a hidden post: its status when all posts by its author are restored. HIDDEN: it was pending, null: published,
+    # and hidden by itself. DELETED: its content is erased. A restored post remembers it (`undo_restoring`).
     status_before_hiding = models.CharField(  # noqa: DJ001  as above
         max_length=9, choices=MessageStatus, null=True, blank=True, editable=False
     )
@@ -176,7 +175,7 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        if self.status == MessageStatus.DELETED or self.is_erased:
+        if MessageStatus.DELETED in (self.status, self.status_before_hiding):
             return "[deleted]"
         return self.content[:60] or f"[{self.tag_type or 'attachment'}]"
 
@@ -194,11 +193,6 @@ class Message(models.Model):
     @property
     def is_held(self) -> bool:
         return self.held_after_edit or self.held_after_reports
-
-    @property
-    def is_erased(self) -> bool:
-        """Whether the post is hidden and has no content any more: restoring it makes it a deleted one."""
-        return self.status == MessageStatus.HIDDEN and self.status_before_hiding == MessageStatus.DELETED
 
     @property
     def required_scopes(self) -> list[str]:

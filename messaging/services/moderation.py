@@ -69,8 +69,8 @@ def locked_message(message_id: UUID, *, start: Collection[MessageStatus]) -> Mes
 
 
 def end_of(message: Message, end: MessageStatus) -> MessageStatus:
-    """`end`, but DELETED for a hidden post without content, whose replies are public again."""
-    return MessageStatus.DELETED if message.is_erased else end
+    """`end`, but DELETED for a hidden post whose content is erased: only its replies can be public again."""
+    return MessageStatus.DELETED if message.status_before_hiding == MessageStatus.DELETED else end
 
 
 def set_status(message: Message, end: MessageStatus, *, by: Account, reason: str) -> None:

@@ -21,6 +21,7 @@ KNOWN = """
 SELECT source_id, account_id FROM moving_importedauthor
 WHERE community_id = %s AND format = %s AND source_id = ANY(%s::text[])
 """
+ERASED = f"{KNOWN} AND posts_are_erased"
 
 
 class Writer(Protocol):
@@ -45,6 +46,13 @@ def accounts_of(posts: Iterable[Writer], *, move: Move, site: str = "") -> dict[
     if move.format == OWN and not HEIRS.isdisjoint(authors):
         known |= {HEIR_HANDLES[kind]: account_id for kind, account_id in heirs().items()}
     return known | _create([post for author_id, post in authors.items() if author_id not in known], move, site)
+
+
+def erased_authors(posts: Iterable[Writer], *, move: Move, site: str = "") -> set[str]:
+    """The foreign ids of authors who are erased with all posts."""
+    stored = {source_id_of(post.author_id, site=site): post.author_id for post in posts}
+    rows = fetch_all(ERASED, [move.community_id, move.format, list(stored)])
+    return {stored[source_id] for source_id, _account_id in rows}
 
 
 def _create(posts: Sequence[Writer], move: Move, site: str) -> dict[str, UUID]:

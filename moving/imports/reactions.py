@@ -17,6 +17,7 @@ from config.cache.rendering import to_json
 from config.database.sql import execute, fetch_all
 from config.writes.retries import retried
 from messaging.cache_tags import message_tag, page_tag
+from messaging.deleted_accounts import HEIR_IDS
 from moving.imports.authors import accounts_of
 from moving.imports.locking import lock_source, require_writable
 from moving.imports.progress import Step, Tell
@@ -109,5 +110,7 @@ def _add(reactions: Sequence[StagedReaction], posts: dict[str, UUID], move: Move
             "created_at": reaction.at,
         }
         for reaction in reactions
+        # Erased people have none.
+        if accounts[reaction.author_id] not in HEIR_IDS.values()
     ]
     execute(ADD_REACTIONS, [to_json(rows).decode()])

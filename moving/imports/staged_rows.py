@@ -46,6 +46,10 @@ class StagedPost(NamedTuple):
         """The bytes of its texts."""
         return len(self.content.encode()) + len((self.extra or "").encode())
 
+    def without_content(self) -> StagedPost:
+        """As a deleted post."""
+        return self._replace(state="deleted", edited=None, score=None, content="", extra=None, has_reactions=False)
+
 
 SELECT = """
 SELECT post.number, post.source_id, parent_id, page_id, url, author.source_id, name, email, kind, state, edited, score,

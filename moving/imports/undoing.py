@@ -176,6 +176,8 @@ def _forget_authors(move: Move) -> int:
     )
     authors = list(unused.select_related("account").order_by("pk")[:BATCH])
     claimed = ImportedAuthor.objects.filter(move=move, claimed_at__isnull=False)
+    # Those of erased people stay, so that a later import does not bring back what they were called.
+    claimed = claimed.exclude(account__in=HEIR_IDS.values())
     ended = claimed.delete()[0]
     ImportedAuthor.objects.filter(pk__in=[author.pk for author in authors]).delete()
     HandleClaim.objects.filter(handle__in=[author.account.handle for author in authors]).delete()

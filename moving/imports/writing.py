@@ -18,7 +18,7 @@ from config.writes.retries import retried
 from messaging.cache_tags import COMMUNITIES, community_tag, message_tag, page_tag
 from messaging.models import MessageStatus
 from moving.imports.announcing import count_on_pages
-from moving.imports.authors import accounts_of
+from moving.imports.authors import accounts_of, erased_authors
 from moving.imports.extras import columns_of
 from moving.imports.locking import lock_source, require_writable
 from moving.imports.staged_rows import StagedPost
@@ -95,6 +95,8 @@ def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move, site
     require_writable(move)
     source_ids = {post.source_id for post in posts} | {post.parent_id for post in posts}
     known = known_sources(source_ids, move=move, site=site)
+    erased = erased_authors(posts, move=move, site=site)
+    posts = [post.without_content() if post.author_id in erased else post for post in posts]
     new = _new_posts(posts, times, known)
     if new:
         _add(new, move, site)

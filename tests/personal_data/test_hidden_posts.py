@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 
 from messaging.exceptions import NotInThisState
-from messaging.models import Message, PostsChoice
+from messaging.models import BulkJob, Message, PostsChoice
 from messaging.personal_data.erasures import request_erasure
 from messaging.personal_data.jobs import run_due_jobs
+from messaging.services.hiding import restore_batch
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.undoing import return_to_review, undo_hiding
 from tests.api import Api
-from tests.factories import SuperAdminFactory
-from tests.hiding import hide_posts_of, restore_posts_of
+from tests.hiding import hide_posts_of
 from tests.messaging.test_hidden_threads import Thread
 from tests.messaging.test_hiding import wrong_counts
 
@@ -64,8 +64,10 @@ def test_restoring_it_shows_a_tombstone_and_the_answers(thread: Thread, decide: 
 
 def test_posts_that_were_hidden_together_are_not_restored_together_any_more(thread: Thread) -> None:
     hide_posts_of(author=thread.post.author, by=thread.boss)
+    job = BulkJob.objects.get()
     post = erase_author(thread)
-    restore_posts_of(author=post.author, by=SuperAdminFactory())
+    assert restore_batch([post.pk], thread.boss, "") == []
+    assert not BulkJob.objects.filter(pk=job.pk).exists()
     assert not thread.is_shown(thread.last)
 
 

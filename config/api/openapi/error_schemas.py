@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from config.api.error_pages import described
@@ -55,7 +56,7 @@ def error_components(codes: list[str]) -> dict[str, Any]:
     """
     over_cap = sorted(error.default_code for error in OverCap.__subclasses__())
     required = ["error", "message", "requestId", "docs"]
-    return {
+    components = {
         "Error": {
             **_object(required, error=_text(CODE_HELP, **{"x-extensible-enum": codes}), **BASE, **OPTIONAL),
             "examples": [described(RateLimited)["example"]],
@@ -69,3 +70,5 @@ def error_components(codes: list[str]) -> dict[str, Any]:
         },
         "ErrorDetail": _object(["pointer", "message"], pointer=_text(POINTER_HELP), message=_text("What is wrong.")),
     }
+    # The generator inlines some of them in place.
+    return deepcopy(components)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,15 @@ import pytest
 from django.apps import apps
 from django.db import transaction
 from django.test import Client
+from django.utils import timezone
 
 from config.database.sql import execute
 from config.personal_data import Subject
-from messaging.models import Account, HandleClaim, Message
+from messaging.deleted_accounts import HEIR_IDS
+from messaging.models import Account, HandleClaim, Message, PostsChoice
 from messaging.personal_data.erasing import heirs
+from messaging.personal_data.erasures import request_erasure
+from messaging.personal_data.jobs import run_due_jobs
 from moving import claims
 from moving.exceptions import ImportNotFound
 from moving.models import ImportedAuthor
@@ -22,9 +27,11 @@ from moving.personal_data import erase
 from reactions import queries
 from reactions.models import Reaction
 from tests.agents.racing import race
+from tests.commands.running import run
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory
+from tests.messaging.test_hiding import wrong_counts
 from tests.moving.imports.generating import disqus
-from tests.moving.imports.importing import import_posts
+from tests.moving.imports.importing import import_own, import_posts
 from tests.sessions import wait_until_another_waits
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +106,41 @@ def test_an_erasure_forgets_the_address_of_an_author_whom_the_person_has_not_cla
     author.refresh_from_db()
     assert (author.email, author.claimed_at) == ("", None)
     assert ImportedAuthor.objects.get(pk=other.pk).email == "a2@big.example"
+
+
+@pytest.mark.parametrize("posts", PostsChoice)
+def test_an_erased_author_stays_erased_when_the_import_is_removed_and_repeated(
+    posts: PostsChoice, author: ImportedAuthor, tmp_path: Path
+) -> None:
+    person, written = person_with("a1@big.example"), Message.objects.filter(author=author.account)
+    texts = set(written.values_list("content", flat=True))
+    assert claims.claim(author_id=author.pk, person=person)
+    request_erasure(person=person, posts=posts, by=person, wait=timedelta())
+    assert run_due_jobs()["erasures"] == 1
+    name = author.account.name
+    run("undo_import", str(author.move_id))
+    import_posts("disqus", tmp_path / "a.xml", author.community, tmp_path / "r.csv")
+    assert not Account.objects.filter(name=name).exists()
+    assert not ImportedAuthor.objects.filter(email="a1@big.example").exists()
+    again = Message.objects.filter(author__in=HEIR_IDS.values())
+    assert again.exists()
+    expected = {""} if posts == PostsChoice.DELETED else texts
+    assert set(again.values_list("content", flat=True)) == expected
+    assert set(again.values_list("status", flat=True)) == ({"deleted"} if expected == {""} else {"published"})
+    assert not wrong_counts()
+
+
+def test_the_reactions_of_an_erased_author_stay_removed(tmp_path: Path) -> None:
+    community = CommunityFactory()
+    ben = {"id": "ben", "name": "Ben", "handle": "ben", "kind": "human"}
+    reactions = [{"emoji": "👍", "author": ben, "createdAt": "2026-11-01T08:16:30Z"}]
+    import_own(tmp_path / "a.jsonl", community, {"id": "1", "reactions": reactions})
+    reaction = Reaction.objects.get()
+    ImportedAuthor.objects.filter(account=reaction.account).update(account=heirs()["human"], claimed_at=timezone.now())
+    Reaction.objects.all().delete()
+    run("undo_import", str(ImportedAuthor.objects.first().move_id))  # type: ignore[union-attr]
+    import_own(tmp_path / "a.jsonl", community, {"id": "1", "reactions": reactions})
+    assert not Reaction.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
