@@ -12,6 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from config.csv_cells import neutral_cell
 from config.plots import Plot, Series
 from embeds.analytics.events import OTHER, KnownEvent
 from embeds.analytics.summary import Summary, summarize, table_of
@@ -20,8 +21,6 @@ from embeds.models import Embed
 PERIODS = (7, 30, 90)
 DEFAULT_PERIOD = 30
 PAGES_MAX = 20
-# Spreadsheets evaluate cells that start with one of these.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 # The steps of a reader, each with the events that count for it.
 STEPS: tuple[tuple[str | Promise, str | Promise, tuple[KnownEvent, ...]], ...] = (
@@ -120,18 +119,17 @@ def chosen_period(text: str | None) -> int:
 
 
 def day_rows(summary: Summary) -> list[list[Any]]:
-    return [safe_row(row) for row in table_of(summary)]
+    return [_neutral_row(row) for row in table_of(summary)]
 
 
 def page_rows(summary: Summary) -> list[list[Any]]:
     events = [event.value for event in KnownEvent]
     rows: list[list[Any]] = [[path, *(counts[event] for event in events)] for path, counts in summary.pages.items()]
-    return [safe_row(row) for row in [["path", *events], *rows]]
+    return [_neutral_row(row) for row in [["path", *events], *rows]]
 
 
-def safe_row(row: Iterable[Any]) -> list[Any]:
-    """Prefix text that a spreadsheet would evaluate with an apostrophe, which it shows as text."""
-    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) else cell for cell in row]
+def _neutral_row(row: Iterable[Any]) -> list[Any]:
+    return [neutral_cell(cell) for cell in row]
 
 
 def _sum(counts: Counter[str], events: Sequence[KnownEvent]) -> int:

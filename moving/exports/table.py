@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from config.csv_cells import neutral_cell
 from moving.exports.reading import ExportedPost, Reader
 
 COLUMNS = (
     *("id", "parent_id", "page_url", "author_id", "author_name", "author_handle", "author_kind", "status"),
     *("created_at", "edited_at", "content", "tag_type", "anchor_text", "imported_score", "reaction_count", "reactions"),
 )
-# A spreadsheet evaluates text that begins with one of these, the wide forms in some languages.
-FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
 # Spreadsheets take a file without it for one in the encoding of the system.
 BYTE_ORDER_MARK = "\ufeff".encode()
 
@@ -30,7 +29,7 @@ def write(reader: Reader) -> Iterator[bytes]:
     writer: Any = csv.writer(_Line())
     yield BYTE_ORDER_MARK + writer.writerow(COLUMNS)
     for post in reader.posts():
-        yield writer.writerow([_cell(value) for value in _values(post)])
+        yield writer.writerow([neutral_cell(value) for value in _values(post)])
 
 
 def _values(post: ExportedPost) -> Iterator[Any]:
@@ -50,8 +49,3 @@ def _counts(post: ExportedPost) -> Counter[str]:
 
 def _time(at: Any) -> str | None:
     return None if at is None else at.isoformat()
-
-
-def _cell(value: Any) -> Any:
-    """Text that a spreadsheet would evaluate begins with an apostrophe, which it shows as text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value

@@ -6,14 +6,14 @@ import csv
 from collections import Counter
 from typing import TextIO
 
+from config.csv_cells import neutral_cell
+
 COLUMNS = ("source_id", "address", "action", "reason")
 SKIPPED, CHANGED = "skipped", "changed"
 CELL_MAX = 2_000
 # Of the cells together, about 500,000 rows: many small rows of a file would become many times as large.
 CHARACTERS_MAX = 64 << 20
 FULL = "The report is full. What follows is counted only."
-# A spreadsheet would take the rest of the cell for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Report:
@@ -43,4 +43,4 @@ class Report:
 def cell(text: str) -> str:
     """One line that no spreadsheet takes for a formula, of any storable length."""
     line = " ".join(text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode().split())[:CELL_MAX]
-    return f"'{line}" if line.startswith(FORMULA) else line
+    return neutral_cell(line)

@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from hypothesis import given
-from hypothesis import strategies as st
 
-from account_area.sites.numbers import Numbers, safe_row
+from account_area.sites.numbers import Numbers
 from embeds.analytics.recent import posts_by_day
 from embeds.models import DailyCount, Embed
 from messaging.models import Account
@@ -106,8 +104,6 @@ def test_tables_have_the_days_or_the_pages(client: Client, site: Embed) -> None:
     assert rows(response)[1][:3] == ["/blog", "0", "5"]
 
 
-@given(st.lists(st.text(max_size=5) | st.integers(-5, 5), max_size=5))
-def test_no_cell_of_a_table_is_a_formula(cells: list[Any]) -> None:
-    for given_cell, cell in zip(cells, safe_row(cells), strict=True):
-        assert isinstance(cell, int) or not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-        assert cell in (given_cell, f"'{given_cell}")
+def test_no_cell_of_a_table_is_a_formula(client: Client, site: Embed) -> None:
+    count(site, "trigger_view", 5, path="＝1")
+    assert rows(client.get(f"{SITES}{site.pk}/numbers.csv?by=pages"))[1][0] == "'＝1"

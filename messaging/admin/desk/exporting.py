@@ -9,9 +9,9 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 
+from config.csv_cells import neutral_cell
+
 BATCH = 500
-# Spreadsheets read a cell that begins with one of these as a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 Columns = Mapping[str, Callable[[Any], object]]
 
 
@@ -29,17 +29,11 @@ def csv_response(rows: QuerySet[Any], columns: Columns, *, name: str) -> Streami
     return response
 
 
-def neutral(value: object) -> str:
-    """The value as text that a spreadsheet does not read as a formula."""
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
-
-
 def _lines(rows: QuerySet[Any], columns: Columns) -> Iterator[str]:
     writer = csv.writer(_Line())
     yield writer.writerow(columns)
     for row in _in_batches(rows.order_by("pk")):
-        yield writer.writerow([neutral(read(row)) for read in columns.values()])
+        yield writer.writerow([neutral_cell(read(row)) for read in columns.values()])
 
 
 def _in_batches(rows: QuerySet[Any]) -> Iterator[Any]:

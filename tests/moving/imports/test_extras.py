@@ -11,7 +11,7 @@ import pytest
 
 from config.api.exceptions.base import MESSAGE_MAX
 from moving.imports.extras import NAMES, checked
-from moving.imports.report import CELL_MAX, FULL, Report
+from moving.imports.report import CELL_MAX, FULL, Report, cell
 from moving.imports.usable_reactions import usable
 
 NOTE = {"tagType": "note"}
@@ -67,6 +67,11 @@ def test_all_fields_at_once_fit_a_cell_of_the_report() -> None:
     _columns, refused = checked({name: ["x" * 9_000] for name in NAMES})
     assert set(refused) == set(NAMES)
     assert sum(len(f"{name} ({why}); ") for name, why in refused.items()) < CELL_MAX
+
+
+@pytest.mark.parametrize("text", ["=1", " =1", "\n+1", "＝1", "－1"])
+def test_a_cell_of_a_report_is_one_line_and_no_formula(text: str) -> None:
+    assert cell(text) == f"'{text.strip()}"
 
 
 def test_a_report_is_bounded_and_counts_on(monkeypatch: pytest.MonkeyPatch) -> None:
