@@ -12,10 +12,10 @@ WEBHOOK_TARGETS = ["embeds.webhooks.EmbedTargets", "agents.webhooks.AgentTargets
 PRUNERS = [
     "config.writes.pruning.prune",
     "config.changes.pruning.prune",
-    "messaging.models.erased_handle.prune",
     "messaging.personal_data.exports.prune",
     "messaging.personal_data.records.prune",
     "messaging.services.bulk_jobs.prune",
+    "messaging.services.erased_handles.prune",
     "messaging.services.pages.prune",
     "messaging.services.panel_sessions.prune",
     "messaging.services.second_factor.prune",

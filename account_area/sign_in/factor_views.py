@@ -27,6 +27,7 @@ from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import CodeForm, PasskeyForm
 from account_area.sign_in.recent import recent_sign_in_needed
 from config.api import throttling
+from config.api.stored_secrets import SecretLost
 from messaging.services import second_factor
 
 # The secret of an app that is being set up, encrypted: the rows of sessions are not.
@@ -135,7 +136,7 @@ def _pending_secret(request: HttpRequest) -> str:
     if stored:
         try:
             return second_factor.decrypt(stored)
-        except second_factor.SecretLost:
+        except SecretLost:
             pass
     secret: str = generate_totp_secret()
     request.session[PENDING] = second_factor.encrypt(secret)

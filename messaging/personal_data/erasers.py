@@ -9,7 +9,6 @@ from config.admin.audit import forget_entries_about
 from config.personal_data import Subject
 from messaging.models import (
     AccountRecord,
-    ErasedHandle,
     HandleClaim,
     PanelSession,
     PersonExport,
@@ -19,6 +18,7 @@ from messaging.models import (
 )
 from messaging.personal_data.exports import delete_exports
 from messaging.personal_data.records import delete_records
+from messaging.services.erased_handles import erase_handle
 
 BATCH = 500
 
@@ -54,5 +54,5 @@ def sign_ins(subject: Subject) -> int:
 def handles(subject: Subject) -> int:
     """A digest takes the place of the claim. Who claims the handle meanwhile waits, and then finds the digest."""
     for handle in subject.handles:
-        ErasedHandle.add(handle)
+        erase_handle(handle=handle)
     return HandleClaim.objects.filter(handle__in=subject.handles).delete()[0]

@@ -15,7 +15,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
-from config.api import signing, throttling
+from config.api import stored_secrets, throttling
+from config.api.stored_secrets import SecretLost, encrypted_again, is_rotating
 from config.writes.retries import retried
 from messaging.exceptions import InvalidSecondFactor, SecondFactorRequired
 from messaging.models import Account
@@ -25,10 +26,6 @@ TOTP, RECOVERY_CODES = Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODE
 # The secrets in the data of a row, by its type.
 SECRETS = {TOTP: "secret", RECOVERY_CODES: "seed"}
 LAST_STEP = "last_step"
-
-
-class SecretLost(Exception):
-    """The secret is under a root key that is neither the current nor the previous one."""
 
 
 def has_second_factor(*, account: Account) -> bool:
@@ -64,24 +61,17 @@ def remove_all(*, account: Account) -> int:
 
 
 def encrypt(secret: str) -> str:
-    ciphertext = signing.encrypt(next(signing.root_keys()), PURPOSE, b"", secret.encode())
-    return base64.b64encode(ciphertext).decode()
+    return _as_text(stored_secrets.encrypt(PURPOSE, secret.encode()))
 
 
 def decrypt(text: str) -> str:
     """Raises SecretLost."""
-    ciphertext = base64.b64decode(text)
-    for root in signing.root_keys():
-        secret = signing.decrypt(root, PURPOSE, b"", ciphertext)
-        if secret is not None:
-            return secret.decode()
-    raise SecretLost
+    return stored_secrets.decrypt(PURPOSE, base64.b64decode(text)).decode()
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Encrypt secrets under the previous root key again, so that its rotation can be finished (or count them)."""
-    is_rotating = len(list(signing.root_keys())) > 1
-    rows = _with_secrets().iterator() if is_rotating else ()
+    rows = _with_secrets().iterator() if is_rotating() else ()
     return {"second factors under the previous key": sum(_renew(row.pk, dry_run=dry_run) for row in rows)}
 
 
@@ -97,17 +87,17 @@ def _renew(pk: int, *, dry_run: bool) -> bool:
     if row is None:
         return False
     name = SECRETS[Authenticator.Type(row.type)]
-    ciphertext = base64.b64decode(row.data[name])
-    if signing.decrypt(next(signing.root_keys()), PURPOSE, b"", ciphertext) is not None:
-        return False
-    try:
-        secret = decrypt(row.data[name])
-    except SecretLost:
+    ciphertext = encrypted_again(PURPOSE, base64.b64decode(row.data[name]))
+    if ciphertext is None:
         return False
     if not dry_run:
-        row.data[name] = encrypt(secret)
+        row.data[name] = _as_text(ciphertext)
         row.save(update_fields=["data"])
     return True
+
+
+def _as_text(ciphertext: bytes) -> str:
+    return base64.b64encode(ciphertext).decode()
 
 
 def _accepts(row: Authenticator, digits: str) -> bool:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from config.api import signing
+from config.api.stored_secrets import is_rotating
 from messaging.models import Webhook
 from messaging.webhooks.secrets import encrypted_again
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Return the number of webhooks whose secrets were (or would be) encrypted again."""
-    is_rotating = len(list(signing.root_keys())) > 1
-    rows = Webhook.objects.iterator() if is_rotating else ()
+    rows = Webhook.objects.iterator() if is_rotating() else ()
     return {"webhook secrets under the previous key": sum(_renew(row, dry_run=dry_run) for row in rows)}
 
 

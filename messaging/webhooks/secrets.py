@@ -13,19 +13,14 @@ from uuid import UUID
 
 from standardwebhooks import Webhook as Signer
 
-from config.api import signing
+from config.api import stored_secrets
+from config.api.stored_secrets import SecretLost, Stored
 from messaging.models import Webhook
 
 SECRET_BYTES = 32
 PREFIX = "whsec_"
 # Of the key that secrets are encrypted under, together with the id of the webhook.
 PURPOSE = "webhook-secret"
-# As the database driver returns it.
-Stored = bytes | memoryview
-
-
-class SecretLost(Exception):
-    """The secret was encrypted under a root key that is neither the current nor the previous one."""
 
 
 def new_secret() -> str:
@@ -33,27 +28,17 @@ def new_secret() -> str:
 
 
 def encrypt(secret: str, *, webhook_id: UUID) -> bytes:
-    return signing.encrypt(next(signing.root_keys()), PURPOSE, webhook_id.bytes, secret.encode())
+    return stored_secrets.encrypt(PURPOSE, secret.encode(), row=webhook_id.bytes)
 
 
 def decrypt(ciphertext: Stored, *, webhook_id: UUID) -> str:
     """Raises SecretLost."""
-    for root in signing.root_keys():
-        secret = signing.decrypt(root, PURPOSE, webhook_id.bytes, bytes(ciphertext))
-        if secret is not None:
-            return secret.decode()
-    raise SecretLost
+    return stored_secrets.decrypt(PURPOSE, ciphertext, row=webhook_id.bytes).decode()
 
 
 def encrypted_again(ciphertext: Stored | None, *, webhook_id: UUID) -> bytes | None:
-    """The secret under the current root key if it is under the previous one; None: nothing to do."""
-    if ciphertext is None:
-        return None
-    if signing.decrypt(next(signing.root_keys()), PURPOSE, webhook_id.bytes, bytes(ciphertext)) is not None:
-        return None
-    with suppress(SecretLost):
-        return encrypt(decrypt(ciphertext, webhook_id=webhook_id), webhook_id=webhook_id)
-    return None
+    """As `stored_secrets.encrypted_again`; None also without a secret."""
+    return None if ciphertext is None else stored_secrets.encrypted_again(PURPOSE, ciphertext, row=webhook_id.bytes)
 
 
 def signed_headers(webhook: Webhook, *, event_id: UUID, body: bytes, now: datetime) -> dict[str, str]:

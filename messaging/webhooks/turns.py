@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
+from config.api.stored_secrets import SecretLost
 from config.changes import reading
 from config.changes.channels import Channel
 from config.changes.exceptions import CursorExpired
@@ -24,7 +25,7 @@ from messaging.models import DisabledReason, Webhook, WebhookStatus
 from messaging.models.webhook import WebhookQuerySet
 from messaging.webhooks.events import Event, event_of, resync_event, test_event
 from messaging.webhooks.outcomes import Attempt, at_cursor, disabled
-from messaging.webhooks.secrets import SecretLost, signed_headers
+from messaging.webhooks.secrets import signed_headers
 from messaging.webhooks.targets import channels_of
 
 # How often the cursor of a webhook without events moves, so that it does not expire.

@@ -212,7 +212,7 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
 OF_NO_AGE = {
     "embeds.forgetting.prune": {"deleted embeds"},
     "mails.pruning.prune": {"refused addresses that were removed"},
-    "messaging.models.erased_handle.prune": {"keys of erased handles under the previous key"},
+    "messaging.services.erased_handles.prune": {"keys of erased handles under the previous key"},
     "messaging.services.second_factor.prune": {"second factors under the previous key"},
     "messaging.services.sessions.prune": {"sign-in tokens in clear"},
     "messaging.webhooks.pruning.prune": {"webhook secrets under the previous key"},

@@ -32,12 +32,12 @@ from messaging.models import (
     PersonErasure,
     PostsChoice,
     SavedList,
-    erased_handle,
 )
 from messaging.personal_data import erasing
 from messaging.personal_data.erasures import cancel_erasure, request_erasure
 from messaging.personal_data.exports import request_export
 from messaging.personal_data.jobs import run_due_jobs
+from messaging.services import erased_handles
 from messaging.services.accounts import register_person
 from messaging.services.bulk_jobs import record_job
 from messaging.services.moderation import hide_message
@@ -157,7 +157,7 @@ def test_the_handles_are_never_given_again(life: Life, settings: Any) -> None:
     register_person(handle=f"{HANDLE}_2", name="Another", password=PASSWORD)
     settings.ROOT_KEY, settings.ROOT_KEY_PREVIOUS = "r" * 60, settings.ROOT_KEY
     what = "keys of erased handles under the previous key"
-    assert [erased_handle.prune(now=timezone.now(), dry_run=dry)[what] for dry in (True, False, False)] == [1, 1, 0]
+    assert [erased_handles.prune(now=timezone.now(), dry_run=dry)[what] for dry in (True, False, False)] == [1, 1, 0]
     settings.ROOT_KEY_PREVIOUS = ""
     with pytest.raises(HandleTaken):
         register_person(handle=HANDLE, name="Another", password=PASSWORD)

@@ -100,12 +100,14 @@ MODULES = {
 OPEN_MODULES = {
     "config/api/pagination.py": "cursors give no rights",
     "config/api/signing.py": "what the others call",
+    "config/api/stored_secrets.py": "what the others call",
     "embeds/analytics/salts.py": "hides the visitors of a day",
     "messaging/models/erased_handle.py": "hides erased handles",
+    "messaging/services/erased_handles.py": "hides erased handles",
 }
 SIGNS = (
-    r"signing\.(mac|encrypt|dumps)\(|hmac\.(digest|new)\(|token_urlsafe\(|token_hex\(|token_bytes\(|urandom\("
-    r"|get_random_string\(|TimestampSigner|default_token_generator"
+    r"(signing|stored_secrets)\.(mac|encrypt|dumps)\(|hmac\.(digest|new)\(|token_urlsafe\(|token_hex\(|token_bytes\("
+    r"|urandom\(|get_random_string\(|TimestampSigner|default_token_generator"
 )
 
 
