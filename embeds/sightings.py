@@ -98,12 +98,6 @@ def flush() -> None:
     _remember(noted)
 
 
-def forget_written() -> None:
-    """Write the next note of every host, however recent the last one is."""
-    with _lock:
-        _written.clear()
-
-
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete hosts that were not seen for STORED_DAYS. Part of the command `prune`."""
     before = now - timedelta(days=STORED_DAYS)

@@ -56,13 +56,13 @@ def rules(request: HttpRequest, slug: str) -> HttpResponse:
         with transaction.atomic():
             form = RulesForm(request.POST, instance=community)
             if form.is_valid():
-                _save(form, slug, by=person_of(request))
+                _save(form, by=person_of(request))
                 messages.success(request, gettext("Saved."))
                 return redirect(reverse("moderation-rules", args=[slug]))
     return render(request, "account_area/moderation/rules.html", frame(community, "rules") | tried | {"form": form})
 
 
-def _save(form: RulesForm, slug: str, *, by: Account) -> None:
+def _save(form: RulesForm, *, by: Account) -> None:
     """`form.instance` has the new values already, so the service compares with the row that it reads."""
     changes = {column: form.cleaned_data[column] for column in form.changed_columns}
     reason = form.cleaned_data["reason"]

@@ -46,7 +46,7 @@ def content_policy() -> str:
     return "\n".join(f"{name} {settings.APP_URL};" for name in names)
 
 
-def state_of(site: Embed, sightings: Sequence[Sighting]) -> tuple[str, str]:
+def state_of(sightings: Sequence[Sighting]) -> tuple[str, str]:
     """What is known of the installation: its name, for scripts, and the sentence."""
     seen = [sighting for sighting in sightings if not sighting.is_refused]
     refused = [sighting for sighting in sightings if sighting.is_refused]

@@ -40,7 +40,7 @@ def install(request: HttpRequest, embed: UUID) -> HttpResponse:
     context = {
         "code": embed_code(app_url=settings.APP_URL, embed_id=site.pk),
         "policy": content_policy(),
-        "state": state_of(site, seen),
+        "state": state_of(seen),
         "refused": _refused(site, seen),
         "sightings": [(sighting, page_of(sighting)) for sighting in seen],
         "address_form": address,
@@ -55,7 +55,7 @@ def install(request: HttpRequest, embed: UUID) -> HttpResponse:
 def seen(request: HttpRequest, embed: UUID) -> HttpResponse:
     """The state of the installation, for the script that waits for the first visit."""
     site = own_site(request, embed)
-    state, sentence = state_of(site, sightings_of(site.pk))
+    state, sentence = state_of(sightings_of(site.pk))
     return JsonResponse({"state": state, "sentence": sentence})
 
 

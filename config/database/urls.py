@@ -31,7 +31,7 @@ def entry(
     """
     settings = {
         "ENGINE": "config.database.backend",
-        **as_django_settings(parameters),
+        **_as_django_settings(parameters),
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
         "ATOMIC_REQUESTS": False,
@@ -65,12 +65,8 @@ def session_settings(statement_timeout: int) -> dict[str, str | int]:
     }
 
 
-def connection_settings(database_url: str) -> dict[str, Any]:
-    """A database address as Django's settings. Parameters of the address without a Django name become OPTIONS."""
-    return as_django_settings(addresses.parse(database_url))
-
-
-def as_django_settings(parameters: dict[str, Any]) -> dict[str, Any]:
+def _as_django_settings(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of an address without a Django name become OPTIONS."""
     parts = dict(parameters)
     known = {django: str(parts.pop(name, "")) for django, name in _DJANGO_NAMES.items()}
     return {**known, "OPTIONS": parts}

@@ -27,7 +27,7 @@ def _written_at_once(settings: Any) -> None:
     settings.SIGHTING_SECONDS = 0
     settings.APP_URL = APP
     sightings._noted.clear()
-    sightings.forget_written()
+    sightings._written.clear()
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def owner(live_server: Any, browser_context: BrowserContext, settings: Any) -> A
     settings.APP_URL = settings.BASE_URL = live_server.url.replace("localhost", "127.0.0.1")
     settings.STREAM_URL = None
     settings.SIGHTING_SECONDS = 0
-    sightings.forget_written()
+    sightings._written.clear()
     account: Account = PersonFactory(name="Olive Owner")
     sign_in(browser_context, live_server.url, account)
     return account

@@ -20,8 +20,8 @@ from config.changes.pending import find_pending
 from config.changes.reading import Batch
 from config.changes.rows import Cursor, Position
 from config.changes.wakeups import NOTIFY_UNFLUSHED
+from config.database import urls
 from config.database.sql import execute
-from config.database.urls import connection_settings
 from config.runtime.postgres import Cluster
 from config.runtime.postgres_binaries import hand_over
 from tests.temporary_cluster import TemporaryCluster
@@ -37,7 +37,7 @@ def migrated_cluster(django_db_blocker: DjangoDbBlocker) -> Iterator[Cluster]:
     temporary = TemporaryCluster(DURABLE)
     connection.close()
     former = dict(connection.settings_dict)
-    connection.settings_dict |= connection_settings(temporary.url) | {"OPTIONS": former["OPTIONS"]}
+    connection.settings_dict |= urls.database(temporary.url, statement_timeout=0) | {"OPTIONS": former["OPTIONS"]}
     try:
         with django_db_blocker.unblock():
             call_command("migrate", "changes", verbosity=0)

@@ -25,7 +25,7 @@ SITE = "https://site.example"
 def _written_at_once(settings: Any) -> None:
     settings.SIGHTING_SECONDS = 0
     sightings._noted.clear()
-    sightings.forget_written()
+    sightings._written.clear()
 
 
 def load(embed: Embed, origin: str | None = SITE) -> int:
@@ -52,7 +52,7 @@ def test_an_event_adds_the_path_and_no_query() -> None:
     load(embed)
     assert event(embed, f"{SITE}/blog/?secret=1#part") == 201
     assert seen(embed) == {"site.example": (False, "/blog")}
-    sightings.forget_written()
+    sightings._written.clear()
     load(embed)
     assert seen(embed) == {"site.example": (False, "/blog")}
 

@@ -10,7 +10,7 @@ const IN_PROGRESS_ATTEMPTS = 6;
 const OF_PROXIES = { 401: "signed_out", 429: "rate_limited" };
 
 /** A failed call: `code` of the API, or `network` or `timeout`; `retryAfter` in seconds, if sent. */
-export class Failure extends Error {
+class Failure extends Error {
   constructor(code, { status = 0, field, max, retryAfter } = {}) {
     super(code);
     Object.assign(this, { code, status, field, max, retryAfter });

@@ -10,7 +10,7 @@ import { Preview } from "./preview.js";
 import { later } from "./scripts.js";
 import { t } from "./words.js";
 
-export const CONTENT_MAX = 20000;
+const CONTENT_MAX = 20000;
 const COUNTER_FROM = 0.8 * CONTENT_MAX;
 const EXCERPT = 140;
 

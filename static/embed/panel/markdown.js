@@ -48,7 +48,7 @@ function nodes(text) {
 }
 
 /** What the parser returns for a text without marks. */
-export function paragraphs(text) {
+function paragraphs(text) {
   const parts = text.replace(/\r\n?/g, "\n").split(/\n[ \t]*(?:\n[ \t]*)*\n/).map((part) => part.trim());
   return parts.filter(Boolean).map((part) => ["p", [part], {}]);
 }
