@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError, connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 
-from config.database.sql import execute, fetch_one, sqlstate
+from config.database.sql import execute, sqlstate
 
 # lock_not_available and deadlock_detected.
 RETRYABLE = frozenset({"55P03", "40P01"})
@@ -28,7 +29,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS
 
 
 class TableInUse(Exception):
-    """A lock was not granted in TRYING_SECONDS."""
+    """A lock was not granted in TRYING_SECONDS. The text says what to do."""
 
 
 def change_briefly(change: Callable[[], None], *, say: Callable[[str], None]) -> None:
@@ -36,21 +37,34 @@ def change_briefly(change: Callable[[], None], *, say: Callable[[str], None]) ->
 
     `say` prints each wait.
     """
-    pause, deadline = FIRST_PAUSE_SECONDS, time.monotonic() + TRYING_SECONDS
-    while not _is_changed(change):
-        if time.monotonic() + pause > deadline:
-            raise TableInUse(f"A table was in use for {TRYING_SECONDS:.0f} s{by_whom()}: end the transaction.")
-        say(f"A table is in use{by_whom()}; trying again in {pause:.1f} s …")
-        time.sleep(pause)
-        pause = min(pause * GROWTH, PAUSE_MAX_SECONDS)
 
-
-def _is_changed(change: Callable[[], None]) -> bool:
-    try:
+    def attempt() -> None:
         with transaction.atomic():
             execute("SELECT set_config('lock_timeout', %s, true)", [LOCK_TIMEOUT])
             execute(BEFORE_AUTOVACUUM.replace("false", "true"))
             change()
+
+    repeat_until_locked(attempt, database=connection, say=say)
+
+
+def repeat_until_locked(
+    attempt: Callable[[], None], *, database: BaseDatabaseWrapper, say: Callable[[str], None]
+) -> None:
+    """Call `attempt`, which sets the lock timeout, until it gets all of its locks; raises TableInUse."""
+    pause, deadline = FIRST_PAUSE_SECONDS, time.monotonic() + TRYING_SECONDS
+    while not _succeeds(attempt):
+        if time.monotonic() + pause > deadline:
+            raise TableInUse(
+                f"A table was in use for {TRYING_SECONDS:.0f} s{by_whom(database)}. End the transaction and try again."
+            )
+        say(f"A table is in use{by_whom(database)}; the change is tried again in {pause:.1f} s …")
+        time.sleep(pause)
+        pause = min(pause * GROWTH, PAUSE_MAX_SECONDS)
+
+
+def _succeeds(attempt: Callable[[], None]) -> bool:
+    try:
+        attempt()
     except OperationalError as failure:
         if sqlstate(failure) not in RETRYABLE:
             raise
@@ -58,8 +72,10 @@ def _is_changed(change: Callable[[], None]) -> bool:
     return True
 
 
-def by_whom() -> str:
-    row = fetch_one(OLDEST_TRANSACTION)
+def by_whom(database: BaseDatabaseWrapper) -> str:
+    with database.cursor() as cursor:
+        cursor.execute(OLDEST_TRANSACTION)
+        row = cursor.fetchone()
     if row is None:
         return ""
     pid, application, seconds = row

@@ -14,8 +14,8 @@ from django.core.management.base import CommandError
 from django.db import connection, connections
 from django.test import override_settings
 
+from config.database import brief_locks
 from config.database.host_lock import ASK
-from config.runtime.management.commands import migrate
 from tests.faults.next_release import INDEX
 from tests.faults.next_release.settings import INSTALLED_APPS
 from tests.waiting import PATIENCE_SECONDS
@@ -103,9 +103,9 @@ def test_migrate_gets_its_lock_after_a_long_read_transaction_ends(pool: ThreadPo
 def test_migrate_fails_with_one_line_if_the_table_stays_in_use(
     another: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrate, "TRYING_SECONDS", 1.0)
+    monkeypatch.setattr(brief_locks, "TRYING_SECONDS", 1.0)
     another.execute("SELECT FROM messaging_message")
-    with pytest.raises(CommandError, match=r"A table was in use for 1 s \(.+\), and .+ migrate again") as failure:
+    with pytest.raises(CommandError, match=r"A table was in use for 1 s \(.+\)\. .+ try again") as failure:
         call_command("migrate", APP, "0001", verbosity=0, stdout=StringIO())
     assert "\n" not in str(failure.value)
     assert value(another, TYPE) == 64

@@ -7,7 +7,6 @@ not get its lock.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from django.contrib.postgres.operations import AddIndexConcurrently, NotInTransactionMixin
@@ -16,18 +15,8 @@ from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.migrations import Migration
 
-from config.database.brief_locks import (
-    BEFORE_AUTOVACUUM,
-    FIRST_PAUSE_SECONDS,
-    GROWTH,
-    LOCK_TIMEOUT,
-    OLDEST_TRANSACTION,
-    PAUSE_MAX_SECONDS,
-    RETRYABLE,
-    TRYING_SECONDS,
-)
+from config.database.brief_locks import BEFORE_AUTOVACUUM, LOCK_TIMEOUT, TableInUse, by_whom, repeat_until_locked
 from config.database.host_lock import host_lock
-from config.database.sql import sqlstate
 
 PARAMETER_PRIVILEGES_SINCE = 150_000
 # That of a partitioned table, which the next try completes (`config.database.backend.schema`).
@@ -58,28 +47,19 @@ class Command(migrate.Command):
         super().migration_progress_callback(action, migration, fake)
 
     def _try(self, *args: Any, **options: Any) -> None:
-        pause, deadline = FIRST_PAUSE_SECONDS, time.monotonic() + TRYING_SECONDS
-        while not self._is_done(*args, **options):
-            if time.monotonic() + pause > deadline:
-                raise CommandError(
-                    f"A table was in use for {TRYING_SECONDS:.0f} s{self._by_whom()}, and a migration did not get its "
-                    "lock. End the transaction and migrate again; applied migrations stay applied."
-                )
-            self._say(f"A table is in use{self._by_whom()}; the migration is tried again in {pause:.1f} s …")
-            time.sleep(pause)
-            pause = min(pause * GROWTH, PAUSE_MAX_SECONDS)
+        try:
+            repeat_until_locked(lambda: self._migrate(*args, **options), database=self._connection, say=self._say)
+        except TableInUse as failure:
+            raise CommandError(f"{failure} Applied migrations stay applied.") from None
 
-    def _is_done(self, *args: Any, **options: Any) -> bool:
-        """Return False if a migration did not get a lock in time."""
+    def _migrate(self, *args: Any, **options: Any) -> None:
         try:
             super().handle(*args, **options)
-        except OperationalError as failure:
-            if sqlstate(failure) not in RETRYABLE:
-                raise
+        except OperationalError:
             if options["verbosity"]:
-                self.stdout.write(" waits")
-            return False
-        return True
+                # End the line of the migration that failed.
+                self.stdout.write()
+            raise
 
     def _prepare(self, migration: Migration) -> None:
         """Set the lock timeout of a migration: none if it builds an index concurrently, which blocks no request."""
@@ -89,8 +69,8 @@ class Command(migrate.Command):
             if cursor.connection.info.server_version >= PARAMETER_PRIVILEGES_SINCE:
                 cursor.execute(BEFORE_AUTOVACUUM)
             if concurrent:
-                if by_whom := self._by_whom():
-                    self._say(f"{migration} waits for the end of the transactions that are open{by_whom} …")
+                if transaction := by_whom(self._connection):
+                    self._say(f"{migration} waits for the end of the transactions that are open{transaction} …")
                 self._drop_unfinished(migration, cursor)
 
     def _drop_unfinished(self, migration: Migration, cursor: Any) -> None:
@@ -102,15 +82,6 @@ class Command(migrate.Command):
                 if cursor.fetchone() is not None:
                     continue
                 cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
-
-    def _by_whom(self) -> str:
-        with self._connection.cursor() as cursor:
-            cursor.execute(OLDEST_TRANSACTION)
-            row = cursor.fetchone()
-        if row is None:
-            return ""
-        pid, application, seconds = row
-        return f" (the oldest transaction: process {pid}, {application or 'unnamed'}, open for {seconds} s)"
 
     def _say(self, text: str) -> None:
         """Print at any verbosity: a start that waits reports it."""
