@@ -16,7 +16,6 @@ from config.admin.audit import log_decision, transition
 from config.api.credentials import Credential
 from config.database.sql import database_now
 from config.writes.retries import retried
-from messaging.exceptions import HandleTaken
 from messaging.models import Account
 from messaging.services.accounts import claim_handle, create_agent_account, release_handle
 
@@ -39,7 +38,7 @@ def request_agent(
     """
     communities = known_communities(community_ids)
     _require_below_limit(requester)
-    _claim(agent_handle)
+    claim_handle(handle=agent_handle, field="agentHandle")
     request = AgentRequest.objects.create(
         requester=requester,
         agent_name=agent_name,
@@ -116,13 +115,6 @@ def _require_below_limit(requester: Account) -> None:
     Account.objects.select_for_update(no_key=True).get(pk=requester.pk)
     if AgentRequest.objects.asked_by(requester).pending().count() >= PENDING_MAX:
         raise TooManyPendingRequests(max=PENDING_MAX)
-
-
-def _claim(handle: str) -> None:
-    try:
-        claim_handle(handle=handle)
-    except HandleTaken:
-        raise HandleTaken(field="agentHandle") from None
 
 
 def _lock_pending(request_id: UUID) -> AgentRequest:

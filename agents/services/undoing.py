@@ -16,7 +16,6 @@ from config.admin.audit import log_decision, transition
 from config.cache.versions import invalidate
 from config.database.sql import database_now
 from config.writes.retries import retried
-from messaging.exceptions import HandleTaken
 from messaging.models import Account, WebhookTarget
 from messaging.services.accounts import claim_handle
 from messaging.services.webhooks import delete_webhooks_of
@@ -43,7 +42,7 @@ def undo_decision(*, request_id: UUID, by: Account, reason: str = "") -> AgentRe
         raise DecisionNotUndoable(status=former)
     agent = request.agent
     if agent is None:
-        _claim_again(request.agent_handle)
+        claim_handle(handle=request.agent_handle, field="agentHandle")
     else:
         _require_undoable(request, agent)
     _set_pending(request)
@@ -52,13 +51,6 @@ def undo_decision(*, request_id: UUID, by: Account, reason: str = "") -> AgentRe
     log_decision(by=by, about=request, verb=transition(VERBS[former], former, RequestStatus.PENDING), reason=reason)
     record_decided(request, by=by)
     return request
-
-
-def _claim_again(handle: str) -> None:
-    try:
-        claim_handle(handle=handle)
-    except HandleTaken:
-        raise HandleTaken(field="agentHandle") from None
 
 
 def _require_undoable(request: AgentRequest, agent: Agent) -> None:

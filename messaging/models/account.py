@@ -62,16 +62,16 @@ class HandleClaim(models.Model):
 
     @classmethod
     @transaction.atomic
-    def claim(cls, handle: str) -> None:
-        """Raises HandleTaken (409), also for the handle of an erased account."""
+    def claim(cls, handle: str, *, field: str = "handle") -> None:
+        """Raises HandleTaken (409) of this field, also for the handle of an erased account."""
         try:
             with transaction.atomic():
                 cls.objects.create(handle=handle)
         except IntegrityError:
-            raise HandleTaken(field="handle") from None
+            raise HandleTaken(field=field) from None
         # After the insert, which waits for an erasure that is about to commit.
         if handle == DELETED_HANDLE or ErasedHandle.contains(handle):
-            raise HandleTaken(field="handle")
+            raise HandleTaken(field=field)
 
 
 class AccountManager(BaseUserManager["Account"]):

@@ -24,9 +24,9 @@ from messaging.services import second_factor
 CONFUSABLES_MAX = 20
 
 
-def claim_handle(*, handle: str) -> None:
-    """Claim a handle for a person, an agent or a pending agent request; raises HandleTaken (409)."""
-    HandleClaim.claim(handle)
+def claim_handle(*, handle: str, field: str = "handle") -> None:
+    """Claim a handle for a pending agent request; raises HandleTaken (409) of this field."""
+    HandleClaim.claim(handle, field=field)
 
 
 def release_handle(*, handle: str) -> None:
