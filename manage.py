@@ -11,6 +11,7 @@ from django.core.management import BaseCommand, ManagementUtility
 from django.db import OperationalError
 
 from config.database.deployment import use_direct_connections
+from config.database.errors import first_line
 from config.runtime import garbage
 
 
@@ -44,7 +45,7 @@ def main() -> None:
         if not _is_about_connecting(error):
             raise
         sys.exit(
-            f"manage.py: PostgreSQL does not answer ({_first_line(error)}). "
+            f"manage.py: PostgreSQL does not answer ({first_line(error)}). "
             "Start it with `make run`, or set DATABASE_URL to one that runs."
         )
 
@@ -52,10 +53,6 @@ def main() -> None:
 def _is_about_connecting(error: OperationalError) -> bool:
     # Errors of PostgreSQL have an SQLSTATE; only a failed connection has none.
     return isinstance(error.__cause__, psycopg.OperationalError) and error.__cause__.sqlstate is None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
 
 
 if __name__ == "__main__":

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Model, QuerySet
-
-Row = TypeVar("Row", bound=Model)
+from django.db.models import QuerySet
 
 
 @dataclass(frozen=True)
@@ -64,13 +62,3 @@ class Subject:
     def heir_id(self) -> UUID:
         """The account that what the person decided is attributed to."""
         return self.heirs["human"]
-
-
-def in_batches(rows: QuerySet[Row, Row], size: int = 500) -> Iterator[Row]:
-    """The rows in the order of their keys, of which only a batch is in memory. Rows that are written meanwhile may be
-    missing.
-    """
-    ordered, last = rows.order_by("pk"), None
-    while batch := list(ordered[:size] if last is None else ordered.filter(pk__gt=last)[:size]):
-        yield from batch
-        last = batch[-1].pk

@@ -23,7 +23,8 @@ from django.utils.timezone import now
 from agents.models import Agent
 from config.admin.actions import REASON_MAX
 from config.admin.audit import log_decision
-from config.personal_data import Section, in_batches
+from config.database.batches import in_batches
+from config.personal_data import Section
 from messaging.models import Account, Message
 from messaging.models.account import HANDLE_MAX
 from messaging.personal_data.archive import write_archive

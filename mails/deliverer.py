@@ -16,7 +16,8 @@ from django.db import Error
 from django.utils.module_loading import import_string
 
 from config.changes.listening import listen
-from config.changes.threads import Threads, first_line
+from config.changes.threads import Threads
+from config.database.errors import first_line
 from mails.collecting import collect, is_behind
 from mails.outcomes import Outcome
 from mails.sending import due_mailings, seconds_to_next, send

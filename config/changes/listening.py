@@ -10,9 +10,9 @@ from typing import Any
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from config.changes.threads import first_line
 from config.changes.wakeups import CHANNEL
 from config.database.deployment import DIRECT
+from config.database.errors import first_line
 
 FIRST_PAUSE_SECONDS, PAUSE_MAX_SECONDS = 0.1, 2.0
 # A server that is frozen, or that is no primary any more, sends nothing: so it is asked.

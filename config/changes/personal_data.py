@@ -14,8 +14,9 @@ from uuid import UUID
 from django.db.models import F, Func
 
 from config.changes.models import Change, ReadPosition
+from config.database.batches import in_batches
 from config.database.sql import allow_long_statements
-from config.personal_data import Section, Subject, in_batches
+from config.personal_data import Section, Subject
 
 BATCH = 2_000
 # No index has the reasons: the statement reads the log.

@@ -26,8 +26,3 @@ def _run(function: Callable[..., Result], *arguments: object) -> Result:
     # As at the start of a request: a connection that PostgreSQL has closed is replaced.
     close_old_connections()
     return function(*arguments)
-
-
-def first_line(error: BaseException) -> str:
-    """For the log: errors of PostgreSQL have several lines."""
-    return str(error).strip().partition("\n")[0]

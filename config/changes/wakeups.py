@@ -14,7 +14,7 @@ import time
 from django.conf import settings
 from django.db import Error, connections, transaction
 
-from config.changes.threads import first_line
+from config.database.errors import first_line
 from config.database.sql import execute
 
 CHANNEL = "changes"

@@ -12,6 +12,7 @@ from django.db import Error as DatabaseError
 from django.db import connections
 
 from config.database import deployment, urls
+from config.database.errors import first_line
 
 
 @register(Tags.database)
@@ -47,7 +48,7 @@ def _check_sessions() -> list[CheckMessage]:
         with connections[deployment.DIRECT].cursor() as cursor:
             cursor.execute("SELECT 1")
     except DatabaseError as error:
-        return [Error(f"PostgreSQL does not answer: {_first_line(error)}", id="api.E004")]
+        return [Error(f"PostgreSQL does not answer: {first_line(error)}", id="api.E004")]
     return [
         Error(
             f"The sessions of the pooler have {name} = {value!r} instead of {needed[name]!r}.",
@@ -66,11 +67,7 @@ def _check_standby(alias: str) -> list[CheckMessage]:
             cursor.execute("SELECT pg_is_in_recovery()")
             (is_standby,) = cursor.fetchone()
     except DatabaseError as error:
-        return [CheckWarning(f"{host} does not answer: {_first_line(error)}", id="api.W001")]
+        return [CheckWarning(f"{host} does not answer: {first_line(error)}", id="api.W001")]
     return (
         [] if is_standby else [CheckWarning(f"{host} is no standby: it takes no load off the primary.", id="api.W002")]
     )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

@@ -25,7 +25,8 @@ from config.changes.streams.events import Chunk
 from config.changes.streams.hub import Hub
 from config.changes.streams.opening import OpenedStream
 from config.changes.streams.rendering import render
-from config.changes.threads import Threads, first_line
+from config.changes.threads import Threads
+from config.database.errors import first_line
 
 # The time that one send may take, and the bytes that may wait behind it.
 SEND_SECONDS = 10.0

@@ -24,7 +24,8 @@ from config.changes.streams.groups import Groups, Subscriber
 from config.changes.streams.log_reader import ReadResult, read_log
 from config.changes.streams.rendering import Rendered, render
 from config.changes.streams.sources import Source
-from config.changes.threads import Threads, first_line
+from config.changes.threads import Threads
+from config.database.errors import first_line
 from config.metrics.definitions import log_read_at
 
 READ_SECONDS = 1.0

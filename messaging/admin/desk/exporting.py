@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 
 from config.csv_cells import neutral_cell
+from config.database.batches import in_batches
 
 BATCH = 500
 Columns = Mapping[str, Callable[[Any], object]]
@@ -32,12 +33,5 @@ def csv_response(rows: QuerySet[Any], columns: Columns, *, name: str) -> Streami
 def _lines(rows: QuerySet[Any], columns: Columns) -> Iterator[str]:
     writer = csv.writer(_Line())
     yield writer.writerow(columns)
-    for row in _in_batches(rows.order_by("pk")):
+    for row in in_batches(rows, BATCH):
         yield writer.writerow([neutral_cell(read(row)) for read in columns.values()])
-
-
-def _in_batches(rows: QuerySet[Any]) -> Iterator[Any]:
-    last = None
-    while batch := list((rows if last is None else rows.filter(pk__gt=last))[:BATCH]):
-        yield from batch
-        last = batch[-1].pk
