@@ -25,9 +25,9 @@ from agents.admin.look_alikes import look_alikes_of
 from agents.admin.review import agents_of, next_pending, other_requests, recently_decided
 from agents.models import AgentRequest, RequestStatus, Scope
 from config.admin.actions import AdminAction, AdminActionForm
+from config.admin.counted import CountedChoices
 from config.admin.formatting import NOTHING, age, ago, badge, change_url, external_link, lines, link, plain
 from config.admin.queues import QueueSummary
-from messaging.admin.desk.counted import CountedChoices
 from messaging.admin.desk.deciding import choices_of
 from messaging.admin.desk.lists import DecidingAdmin
 from messaging.admin.desk.saved import came_from, first_found

@@ -40,8 +40,7 @@ class AdminAction:
     `run(row, by=, reason=, …)` is a service that raises an ApiError to refuse; `is_available` checks the state of the
     row; `confirmation` describes the effect beforehand, `success_message` afterwards (`@helper: frozen`). `inline`
     shows the form on the page of the row, `bulk` adds an action to the list. With a `key`, the action is a button in
-    the row of a list, and of the bar below it (see `messaging.admin.desk`); `undo` is the name of the action that
-    undoes it.
+    the row of a list, and of the bar below it; `undo` is the name of the action that undoes it.
     """
 
     name: str

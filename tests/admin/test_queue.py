@@ -382,7 +382,7 @@ class TestCsv:
     def test_it_has_the_filtered_rows_and_no_formulas(
         self, admin_client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("messaging.admin.desk.exporting.BATCH", 2)
+        monkeypatch.setattr("config.admin.exporting.BATCH", 2)
         ApprovedFactory()
         expected = [RequestFactory(agent_name=f"=1+{n}", purpose='@SUM(A1)\n"quoted", and more') for n in range(5)]
         rows = self.rows(admin_client, AgentRequest, status__exact="pending")

@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, AgentRequest
-from messaging.admin.desk.exporting import BATCH
+from config.admin.exporting import BATCH
 from messaging.models import Account, BulkJob, Message
 from messaging.services.bulk_jobs import start_job
 from tests.admin.pages import page

@@ -16,10 +16,10 @@ from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 
 from config.admin.actions import AdminAction
+from config.admin.exporting import Columns, csv_response
 from messaging.admin.desk import saved
 from messaging.admin.desk.decidable import DecidableRows
 from messaging.admin.desk.deciding import decide_one
-from messaging.admin.desk.exporting import Columns, csv_response
 from messaging.models import ReasonFor
 from messaging.models.ready_reason import reasons_for
 
