@@ -54,19 +54,15 @@ def _collector() -> Collector:
     """At the first start, what happened before is not mailed."""
     collector = Collector.objects.first()
     if collector is None:
-        Collector.objects.bulk_create([Collector(**_columns(reading.now()))], ignore_conflicts=True)
+        Collector.objects.bulk_create([Collector(**reading.now().columns())], ignore_conflicts=True)
         collector = Collector.objects.get()
     return collector
-
-
-def _columns(cursor: Cursor) -> dict[str, int]:
-    return {"generation": cursor.generation, "xid": cursor.position.xid, "row_id": cursor.position.id}
 
 
 @transaction.atomic
 def _move(cursor: Cursor, *, to: Cursor, rows: Sequence[ChangeRow]) -> bool:
     """Move the cursor and store the notices of the rows; does nothing if another process has moved it."""
-    if Collector.objects.filter(**_columns(cursor)).update(**_columns(to)):
+    if Collector.objects.filter(**cursor.columns()).update(**to.columns()):
         _store(rows, now=database_now())
     return True
 

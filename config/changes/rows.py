@@ -28,6 +28,10 @@ class Cursor(NamedTuple):
     generation: int
     position: Position
 
+    def columns(self) -> dict[str, int]:
+        """Those of a model that stores it."""
+        return {"generation": self.generation, "xid": self.position.xid, "row_id": self.position.id}
+
 
 class ChangeRow(NamedTuple):
     """A row of the log (see `config.changes.models.Change`)."""

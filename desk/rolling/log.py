@@ -67,9 +67,7 @@ def _go_on(expired: Cursor | None) -> bool:
 
 
 def _columns(cursor: Cursor | None) -> dict[str, int | None]:
-    if cursor is None:
-        return {"generation": None, "xid": None, "row_id": None}
-    return {"generation": cursor.generation, "xid": cursor.position.xid, "row_id": cursor.position.id}
+    return {"generation": None, "xid": None, "row_id": None} if cursor is None else {**cursor.columns()}
 
 
 @transaction.atomic

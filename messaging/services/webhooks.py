@@ -67,10 +67,8 @@ def create_webhook(
         url=url,
         types=sorted(set(types)),
         secret=encrypt(secret, webhook_id=webhook_id),
-        generation=cursor.generation,
-        xid=cursor.position.xid,
-        row_id=cursor.position.id,
         created_at=database_now(),
+        **cursor.columns(),
     )
     return webhook, secret
 

@@ -57,8 +57,7 @@ def record(attempt: Attempt, outcome: Outcome) -> bool:
 
 def at_cursor(cursor: Cursor) -> dict[str, Any]:
     """The columns of a webhook that goes on at a cursor."""
-    position = cursor.position
-    return {"generation": cursor.generation, "xid": position.xid, "row_id": position.id, "checked_at": Now()}
+    return cursor.columns() | {"checked_at": Now()}
 
 
 def disabled(reason: DisabledReason, details: str = "") -> dict[str, Any]:
