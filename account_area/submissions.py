@@ -25,7 +25,7 @@ from account_area.forms import AccountForm
 from account_area.models import Submission
 from config.api.exceptions import InvalidInput
 from config.api.ids import new_id
-from config.writes.pruning import delete_in_batches
+from config.writes.deletion import delete_in_batches
 from messaging.models import Account
 
 Row = TypeVar("Row", bound=models.Model)

@@ -16,7 +16,7 @@ from agents.models import RefusedCall
 from agents.models.refused_call import CODE_MAX
 from config.api import throttling
 from config.api.exceptions import RateLimited
-from config.writes.pruning import delete_in_batches
+from config.writes.deletion import delete_in_batches
 
 logger = logging.getLogger(__name__)
 

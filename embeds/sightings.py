@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import Error, connections, transaction
 
 from config.database.sql import execute
-from config.writes.pruning import delete_old_in_batches
+from config.writes.deletion import delete_old_in_batches
 from embeds.domains import OPAQUE, is_host
 from embeds.models import Sighting
 from embeds.models.embed import DOMAIN_MAX

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from config.writes.pruning import delete_in_batches, delete_old_in_batches
+from config.writes.deletion import delete_in_batches, delete_old_in_batches
 from desk.models import DailyCount, DailyTotal, Trouble
 
 COUNT_DAYS = 100

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from config.writes.pruning import delete_old_in_batches
+from config.writes.deletion import delete_old_in_batches
 from embeds.analytics.rollup import first_open_day, roll_up
 from embeds.models import DailyCount, DailySalt, DailyVisitors
 

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 
 from config.admin.audit import log_decision, transition
 from config.database.sql import allow_long_statements
-from config.writes.pruning import delete_in_batches
+from config.writes.deletion import delete_in_batches
 from config.writes.retries import retried
 from messaging.exceptions import AccountNotFound, JobFinished, JobNotUndoable, TooManyRows
 from messaging.models import Account, Act, BulkJob, ChangedRow, JobState, Message

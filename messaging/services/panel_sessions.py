@@ -19,7 +19,7 @@ from rest_framework_simplejwt.utils import aware_utcnow
 from config.api import jwt, signing
 from config.api.jwt import UserToken
 from config.second_factor import needs_second_factor
-from config.writes.pruning import delete_in_batches
+from config.writes.deletion import delete_in_batches
 from config.writes.retries import retried
 from messaging.exceptions import PanelSessionEnded, RecentSignInRequired
 from messaging.models import Account, AccountKind, PanelSession

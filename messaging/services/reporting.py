@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from config.admin.audit import log_decision, transition
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import allow_long_statements, database_now
-from config.writes.pruning import delete_in_batches
+from config.writes.deletion import delete_in_batches
 from config.writes.retries import retried
 from config.writes.transaction import WriteTransaction
 from messaging.exceptions import MessageNotFound, NotInThisState

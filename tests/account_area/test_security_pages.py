@@ -20,7 +20,7 @@ from django.utils import timezone
 from account_area.models import AccountSession
 from account_area.sign_in import sessions
 from config.pages.sessions import stored_key
-from config.writes import pruning
+from config.writes import deletion
 from messaging.models import Account, SignIn
 from messaging.services.panel_sessions import start_panel_session
 from tests.account_area.second_factors import add_app, age, code_of, recovery_codes_of
@@ -342,7 +342,7 @@ def test_prune_joins_the_sessions_that_are_gone(person: Account) -> None:
 
 
 def test_prune_deletes_expired_sessions_in_batches(person: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "BATCH", 2)
+    monkeypatch.setattr(deletion, "BATCH", 2)
     for _ in range(5):
         signed_in(person)
     Session.objects.update(expire_date=timezone.now())

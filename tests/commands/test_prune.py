@@ -14,7 +14,7 @@ from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, Ou
 from account_area.models import Submission
 from agents.models import RefusedCall
 from config.api.ids import new_id
-from config.writes import pruning
+from config.writes import deletion
 from config.writes.models import RateLimitEvent, StoredResponse
 from desk.models import DailyCount, DailyTotal, Trouble
 from embeds.models import Sighting
@@ -164,7 +164,7 @@ def store_old_rows(kind: str) -> type[Model]:
 @pytest.mark.parametrize("kind", OLD_ROWS)
 def test_each_transaction_deletes_one_batch(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers of the change log wait for the oldest transaction."""
-    monkeypatch.setattr(pruning, "BATCH", 2)
+    monkeypatch.setattr(deletion, "BATCH", 2)
     table, deleted, transactions = store_old_rows(kind)._meta.db_table, [], set()
 
     def record(run: Callable[..., Any], statement: str, values: Any, many: bool, context: Any) -> Any:

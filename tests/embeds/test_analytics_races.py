@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from config.writes import pruning
+from config.writes import deletion
 from embeds.analytics import ingest, retention, rollup, salts
 from embeds.analytics.rollup import roll_up
 from embeds.analytics.summary import Summary, summarize
@@ -140,7 +140,7 @@ def test_a_crash_between_two_transactions_leaves_exact_counts(monkeypatch: pytes
 
 def test_old_counts_are_deleted_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each in its own transaction: streams wait for the oldest one."""
-    monkeypatch.setattr(pruning, "BATCH", 10)
+    monkeypatch.setattr(deletion, "BATCH", 10)
     old, deleting = DAY - timedelta(days=900), []
     DailyCount.objects.bulk_create(
         DailyCount(embed_id=uuid4(), day=day, path=f"/{n}", event="e", count=1) for n in range(25) for day in (old, DAY)
