@@ -15,6 +15,7 @@ from django.urls import reverse
 from django_mcpz.server import MCPServer, public
 
 from config.api.credentials import Credential, CredentialKind
+from config.version import VERSION
 from mcp_server.tools import TOOLS, Tool
 
 NAME = "community-messaging"
@@ -59,7 +60,7 @@ def server_for(caller: Caller, *, is_call: bool = False) -> MCPServer:
     server = MCPServer(
         name=NAME,
         title="Community Messaging",
-        version=settings.SPECTACULAR_SETTINGS["VERSION"],
+        version=VERSION,
         instructions=_instructions(caller),
         # The middlewares have checked the credential.
         auth=public,

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from config.api.operations import all_operations
 from config.cache.rendering import to_json
+from config.version import VERSION
 
 MARKDOWN = "text/markdown; charset=utf-8"
 OPENAPI_TYPE = "application/vnd.oai.openapi+json;version=3.1"
@@ -75,7 +76,7 @@ def addresses() -> dict[str, Any]:
     base = settings.BASE_URL
     return {
         "name": "Community Messaging",
-        "version": settings.SPECTACULAR_SETTINGS["VERSION"],
+        "version": VERSION,
         "apiUrl": base,
         "streamUrl": settings.STREAM_URL,
         "docs": f"{base}{reverse('docs')}",

@@ -134,6 +134,11 @@ def test_valid_agent_token_may_read_and_an_invalid_one_is_401() -> None:
     assert Api.as_agent("cag_nonsense").get(path_of(embed)).status == 401
 
 
+def test_client_config_has_the_version_of_the_loader() -> None:
+    version = Api().get("/api/embeds/client-config").json["loaderVersion"]
+    assert f'version: "{version}"' in (settings.BASE_DIR / "static/embed/v1.js").read_text()
+
+
 def test_client_config_lists_urls_and_events() -> None:
     response = Api().get("/api/embeds/client-config")
     assert response.headers["Cache-Control"] == "public, max-age=300"
