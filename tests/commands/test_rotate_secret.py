@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from config import secrets
 from config.runtime.data_folder import sole_use
@@ -45,3 +47,18 @@ def test_a_secret_in_the_file_is_not_replaced_beside_a_running_service(data: Pat
     assert (data / "secrets.json").read_text() != before
     with sole_use(data):
         run("rotate_secret", name, "--finish")
+
+
+@pytest.mark.parametrize("name", secrets.NAMES)
+def test_a_secret_of_the_environment_is_printed_with_the_steps_for_one_host_and_for_several(
+    name: str, settings: Any
+) -> None:
+    settings.DATA_DIR = settings.DATA_DIR / "none"
+    out, steps = io.StringIO(), io.StringIO()
+    call_command("rotate_secret", name, stdout=out, stderr=steps)
+    new, old = out.getvalue().splitlines()
+    assert new.startswith(f"{name}=")
+    assert old == f"{name}_PREVIOUS={getattr(settings, name)}"
+    assert f"give each of them the new {name} as {name}_PREVIOUS" in steps.getvalue()
+    assert "--finish" not in steps.getvalue()
+    assert f"Take {name}_PREVIOUS out of the environment of each host" in refused("rotate_secret", name, "--finish")

@@ -15,11 +15,16 @@ from config.runtime.postgres import embedded
 AFTERWARDS = {
     "SECRET_KEY": "All sign-ins end: people and super admins sign in again. The previous key verifies nothing; it is "
     "stored so that the next start recognises its database.",
-    "ROOT_KEY": "After seven days, and a run of `prune`, the previous key is not needed: "
-    "`rotate_secret ROOT_KEY --finish`.",
-    "TOKEN_PEPPER": "Agent tokens move to the new one when they are used. `rotate_secret TOKEN_PEPPER --finish` ends "
-    "that: tokens that were not used in between stop working.",
+    "ROOT_KEY": "After seven days, and a run of `prune`, the previous key is not needed. {finish}",
+    "TOKEN_PEPPER": "Agent tokens move to the new one when they are used. Those that were not used before the end of "
+    "the rotation stop working. {finish}",
 }
+IN_ENVIRONMENT = (
+    "One host: set these in the environment of the service and restart it.\n"
+    "Several hosts: first give each of them the new {name} as {previous}, beside the present {name}, and restart it. "
+    "When all have both, set these on each and restart it, in any order."
+)
+TAKE_OUT = "Take {previous} out of the environment of each host and restart it."
 LOST = {
     "SECRET_KEY": "All sign-ins end: people and super admins sign in again.",
     "ROOT_KEY": "The stored responses of the last seven days cannot be decrypted: a write of that time that is "
@@ -71,22 +76,28 @@ class Command(BaseCommand):
     def _rotate(self, name: str) -> None:
         fingerprints.require_known_secrets()
         if name in secrets.OUTLIVED and secrets.read_previous(name, data=settings.DATA_DIR):
-            raise CommandError(f"The last rotation is not over: first `rotate_secret {name} --finish`.")
+            raise CommandError(f"The last rotation is not over. To end it: {_how_to_finish(name)}")
         if secrets.is_in_file(name, data=settings.DATA_DIR):
             secrets.rotate(name, data=settings.DATA_DIR)
             self.stdout.write("Done. Start the service.")
         else:
             self.stdout.write(f"{name}={secrets.new()}")
             self.stdout.write(f"{secrets.previous(name)}={getattr(settings, name)}")
-            self.stderr.write("Set these in the environment of the service and restart it.")
-        self.stderr.write(AFTERWARDS[name])
+            self.stderr.write(IN_ENVIRONMENT.format(name=name, previous=secrets.previous(name)))
+        self.stderr.write(AFTERWARDS[name].format(finish=f"To end the rotation: {_how_to_finish(name)}"))
 
     def _finish(self, name: str) -> None:
         fingerprints.require_known_secrets()
         if not secrets.is_in_file(name, data=settings.DATA_DIR):
-            raise CommandError(f"Take {secrets.previous(name)} out of the environment of the service and restart it.")
+            raise CommandError(_how_to_finish(name))
         secrets.forget_previous(name, data=settings.DATA_DIR)
         self.stdout.write("Done. Restart the service for it to take effect.")
+
+
+def _how_to_finish(name: str) -> str:
+    if secrets.is_in_file(name, data=settings.DATA_DIR):
+        return f"`rotate_secret {name} --finish`."
+    return TAKE_OUT.format(previous=secrets.previous(name))
 
 
 @contextmanager
