@@ -1,7 +1,7 @@
 """The declaration of an operation, written once on its ViewSet action with `@operation`.
 
 The middlewares, CORS, the OpenAPI document and the tests read this declaration. An action without one refuses every
-request; a write without agent scopes refuses every agent token.
+request; a write that does not declare agents as its callers refuses every agent token.
 """
 
 from __future__ import annotations
