@@ -16,6 +16,7 @@ from tests.documents.reading import text_of
 from tests.service import ROOT
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+DEPENDENCIES = (*PYPROJECT["project"]["dependencies"], *PYPROJECT["dependency-groups"]["dev"])
 PRODUCT = tuple(PYPROJECT["tool"]["importlinter"]["root_packages"])
 SETTING = re.compile(r"`([A-Z][A-Z_]+)`")
 CODE = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
@@ -56,6 +57,13 @@ def test_the_table_of_packages_lists_each_app_and_each_package_of_config() -> No
     of_config = {f"config/{file.parent.name}" for file in (ROOT / "config").glob("*/__init__.py")}
     assert {*PRODUCT, *of_config} - listed == set()
     assert {package for package in listed if not (ROOT / package).is_dir()} == set()
+
+
+def test_every_dependency_has_a_reason() -> None:
+    reasons = section("CONTRIBUTING.md", "Dependencies")
+    packages = {re.split(r"[^\w-]", package)[0] for package in DEPENDENCIES}
+    without = {name for name in packages if not re.search(rf"\b{name}\b", reasons)}
+    assert {name for name in without if not name.endswith("-stubs") and not name.startswith("types-")} == set()
 
 
 def test_no_module_is_longer_than_the_style_allows() -> None:
