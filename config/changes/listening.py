@@ -38,7 +38,7 @@ async def listen(wake: Callable[[], None], *, name: str) -> None:
                         wake()
                     await asyncio.wait_for(connection.execute("SELECT 1"), ANSWER_SECONDS)
         except (psycopg.Error, OSError, TimeoutError) as error:
-            logger.warning("The change log is read once a second; PostgreSQL gives no wake-ups: %s", first_line(error))
+            logger.warning("PostgreSQL gives no wake-ups; the change log is read at intervals: %s", first_line(error))
         await asyncio.sleep(pause)
         pause = min(2 * pause, PAUSE_MAX_SECONDS)
 
