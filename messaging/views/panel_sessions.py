@@ -82,11 +82,15 @@ class PanelSessionViewSet(ApiViewSet):
         except PanelSessionEnded as ended:
             ended.headers |= panel_cookie.no_cookie()
             raise
-        record = {
-            "token": str(issued.token),
-            "userId": issued.account.pk,
-            "expiresAt": jwt.expiry_of(issued.token),
-            "expiresIn": int(panel_sessions.TOKEN_LIFETIME.total_seconds()),
-            "user": account_record(issued.account),
-        }
-        return Response(record, headers=PRIVATE | (panel_cookie.cookie(secret) if issued.renewed else {}))
+        renewed = panel_cookie.cookie(secret) if issued.renewed else {}
+        return Response(_token_record(issued), headers=PRIVATE | renewed)
+
+
+def _token_record(issued: panel_sessions.PanelToken) -> dict[str, Any]:
+    return {
+        "token": str(issued.token),
+        "userId": issued.account.pk,
+        "expiresAt": jwt.expiry_of(issued.token),
+        "expiresIn": int(panel_sessions.TOKEN_LIFETIME.total_seconds()),
+        "user": account_record(issued.account),
+    }

@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from django.conf import settings
 
@@ -72,6 +73,25 @@ def test_no_module_is_longer_than_the_style_allows() -> None:
     lines = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in modules}
     long = {name for name, number in lines.items() if number > 200 and "/migrations/" not in name}
     assert long == {"config/settings.py"}
+
+
+def test_no_action_of_a_viewset_is_longer_than_the_documents_say() -> None:
+    assert "has at most 12 lines of code" in text_of("docs/architecture.md")
+    files = [file for package in PRODUCT for file in (ROOT / package).rglob("*.py")]
+    lines = {f"{file.relative_to(ROOT)} {name}": number for file in files for name, number in _actions(file)}
+    assert len(lines) > 50
+    assert {name: number for name, number in lines.items() if number > 12} == {}
+
+
+def _actions(file: Path) -> Iterator[tuple[str, int]]:
+    """Each action of the viewsets of a file, and its lines of code: without documentation and comments."""
+    text = file.read_text()
+    for node in ast.walk(ast.parse(text)) if "@operation(" in text else ():
+        match node:
+            case ast.FunctionDef(name=name, decorator_list=[*_, ast.Call(func=ast.Name(id="operation"))]):
+                code = node.body[ast.get_docstring(node) is not None :]
+                lines = text.splitlines()[code[0].lineno - 1 : code[-1].end_lineno]
+                yield name, sum(not line.lstrip().startswith("#") for line in lines)
 
 
 def test_the_drawing_of_import_rules_shows_the_layers_of_the_contracts() -> None:
