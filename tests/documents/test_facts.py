@@ -105,6 +105,12 @@ def layers(rows: Iterable[str], separator: str) -> list[set[str]]:
     return [{package.strip() for package in row.split(separator)} for row in rows]
 
 
+def test_the_glossary_is_in_alphabetical_order() -> None:
+    rows = [line for line in text_of("docs/glossary.md").splitlines() if line.startswith("| ")][1:]
+    terms = [row.split("|")[1].split(",")[0].strip(" `").lower() for row in rows]
+    assert terms == sorted(terms)
+
+
 def test_the_errors_of_agents_are_documented() -> None:
     documented = set(CODE.findall(section("docs/agents.md", "Errors")))
     operations = [operation for *_, operation in all_operations() if operation.accepts_agents]
