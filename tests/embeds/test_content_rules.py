@@ -121,6 +121,20 @@ def test_the_word_list_of_the_embed_applies(body: dict[str, Any]) -> None:
     assert post(an_embed(community_id=embed.community_id), **body).status == 201
 
 
+def test_a_post_of_a_paused_embed_can_be_edited_by_its_word_list_and_reported_and_deleted() -> None:
+    author, reader = Api.as_person(PersonFactory()), Api.as_person(PersonFactory())
+    embed = an_embed(blocked_words=["spam"])
+    message_id = post(embed, api=author).json["id"]
+    Embed.objects.update(status=EmbedStatus.PAUSED)
+    sent: dict[str, Any] = {"headers": {"x-service-embed-id": str(embed.pk)}}
+    path = f"/api/messages/{message_id}"
+    assert author.put(path, {"content": "spam"}).error == "content_blocked"
+    assert author.put(path, {"content": "Corrected"}, **sent).status == 200
+    assert reader.post("/v1/reactions", {"messageId": message_id, "emoji": "👍"}, **sent).status == 200
+    assert reader.post(f"{path}/report", {"reason": "spam"}, **sent).status == 200
+    assert author.delete(path, **sent).status == 200
+
+
 def test_the_word_list_of_the_community_applies_too() -> None:
     embed = an_embed(community_id=CommunityFactory(blocked_words=["rude"]).pk, blocked_words=["spam"])
     assert [post(embed, content=text).status for text in ("rude", "spam", "neither")] == [422, 422, 201]
