@@ -18,7 +18,7 @@ from embeds.models import Embed, EmbedStatus
 from embeds.models.embed import default_page_rules, default_trigger_config
 from messaging.exceptions import CommunityNotFound
 from messaging.models import Account, Community, WebhookTarget
-from messaging.services.webhooks import delete_webhooks_of
+from messaging.services.webhooks import delete_webhooks_of, resume_webhooks
 
 # JSON columns into which a change is merged.
 MERGED = ("page_rules", "trigger_config")
@@ -129,6 +129,7 @@ def _set_status(embed: Embed, status: str, *, by: Account, reason: str = "") -> 
         log_decision(by=by, about=embed, verb=transition("Disabled", previous, status), reason=reason)
     elif previous == EmbedStatus.DISABLED:
         embed.status_to_restore = EmbedStatus.ACTIVE
+        resume_webhooks(target_kind=WebhookTarget.EMBED, target_id=embed.pk)
         log_decision(by=by, about=embed, verb=transition("Enabled", previous, status), reason=reason)
 
 

@@ -16,6 +16,7 @@ from config.writes.retries import retried
 from messaging.exceptions import ErasureNotFound, LastSuperAdmin, PersonNotFound
 from messaging.models import Account, AccountKind, PersonErasure, PostsChoice
 from messaging.models.account import OF_SERVICE
+from messaging.services.webhooks import resume_webhooks
 
 # How long it can be cancelled.
 WAIT = timedelta(days=7)
@@ -57,6 +58,7 @@ def cancel_erasure(*, person: Account, by: Account) -> None:
     Account.objects.filter(pk__in=erasure.stopped_ids).update(is_active=True)
     erasure.delete()
     Account.objects.filter(pk=person.pk).update(erasure_due_at=None)
+    resume_webhooks(owner=person)
     log_decision(by=by, about=person, verb="Erasure cancelled")
     invalidate(EVERYTHING)
 

@@ -11,6 +11,7 @@ from config.writes.retries import retried
 from messaging.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
 from messaging.models import Account, AccountKind
 from messaging.models.account import OF_SERVICE
+from messaging.services.webhooks import resume_webhooks
 
 
 @retried
@@ -35,11 +36,12 @@ def suspend_person(*, person: Account, by: Account, reason: str = "") -> Account
 @retried
 @transaction.atomic
 def unsuspend_person(*, person: Account, by: Account, reason: str = "") -> Account:
-    """Let the person sign in again, and reactivate their agents that are not frozen. Idempotent."""
+    """Let the person sign in again, and reactivate their agents that are not frozen, and webhooks. Idempotent."""
     locked, _super_admins = _locked(person)
     if not locked.is_active:
         locked.is_active = True
         _save(locked, by=by, done=transition("Unsuspended", "suspended", "active"), reason=reason)
+        resume_webhooks(owner=locked)
     return locked
 
 

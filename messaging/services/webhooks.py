@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -153,6 +154,15 @@ def enable_webhook(*, webhook_id: UUID, by: Account, reason: str = "") -> None:
     if webhook.status == WebhookStatus.DISABLED:
         Webhook.objects.filter(pk=webhook_id).update(**WORKING)
         log_decision(by=by, about=webhook, verb=transition("Enabled", webhook.status, WORKING["status"]), reason=reason)
+        wakeups.announce()
+
+
+def resume_webhooks(**of: Any) -> None:
+    """Enable those of an owner or a target (fields of Webhook) that is available again; they go on where they stopped.
+
+    One whose target is unavailable for another reason too is disabled again at its turn.
+    """
+    if Webhook.objects.filter(disabled_reason=DisabledReason.TARGET_UNAVAILABLE, **of).update(**WORKING):
         wakeups.announce()
 
 

@@ -20,9 +20,10 @@ from config.changes.pruning import STORED_DAYS, prune
 from config.database.sql import database_now
 from embeds.services import disable_embed, enable_embed, update_embed
 from messaging.changes.types import ChangeType
-from messaging.models import Message, Webhook
+from messaging.models import Message, PostsChoice, Webhook
+from messaging.personal_data.erasures import cancel_erasure, request_erasure
 from messaging.services.moderation import hide_message
-from messaging.services.people import suspend_person
+from messaging.services.people import suspend_person, unsuspend_person
 from messaging.services.webhooks import disable_webhook, enable_webhook
 from messaging.webhooks import outcomes, turns
 from messaging.webhooks.outcomes import pause_after
@@ -235,8 +236,9 @@ def test_without_its_embed_nothing_is_sent(receiver: Receiver) -> None:
     disable_embed(embed_id=site.owner.embed.pk, by=boss)
     assert site.send() == []
     assert (site.state()["status"], site.state()["disabledReason"]) == ("disabled", "target_unavailable")
+    site.post()
     enable_embed(embed_id=site.owner.embed.pk, by=boss)
-    site.owner.api.post(f"{WEBHOOKS}/{site.webhook['id']}/test")
+    assert site.state()["status"] == "active"
     assert site.send() == [True]
 
 
@@ -255,6 +257,32 @@ def test_a_suspended_operator_gets_nothing(receiver: Receiver) -> None:
     suspend_person(person=agent.request.requester, by=SuperAdminFactory())
     assert send_events(webhook.pk) == []
     assert Webhook.objects.get().disabled_reason == "target_unavailable"
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_what_happened_while_an_operator_was_away_is_sent_afterwards(receiver: Receiver, wait: bool) -> None:
+    agent, boss = agent_with_token(), SuperAdminFactory()
+    webhook, person = a_webhook(agent, receiver.url), agent.request.requester
+    if wait:
+        request_erasure(person=person, posts=PostsChoice.ANONYMOUS, by=person)
+    else:
+        suspend_person(person=person, by=boss)
+    freeze_agent(agent=agent.agent, by=boss, reason="Spam")
+    assert send_events(webhook.pk) == []
+    if wait:
+        cancel_erasure(person=person, by=person)
+    else:
+        unsuspend_person(person=person, by=boss)
+    assert [outcome.is_delivered for outcome in send_events(webhook.pk)] == [True]
+
+
+def test_a_webhook_that_a_super_admin_disabled_stays_so(receiver: Receiver) -> None:
+    agent, boss = agent_with_token(), SuperAdminFactory()
+    webhook, person = a_webhook(agent, receiver.url), agent.request.requester
+    disable_webhook(webhook_id=webhook.pk, by=boss, reason="Floods")
+    suspend_person(person=person, by=boss)
+    unsuspend_person(person=person, by=boss)
+    assert Webhook.objects.get().disabled_reason == "super_admin"
 
 
 def test_a_test_of_a_webhook_without_its_embed_is_refused(receiver: Receiver) -> None:
