@@ -57,6 +57,7 @@ RECORD_EXPORTERS = ["desk.records.decisions"]
 PERSON_ERASERS = [
     "desk.personal_data.erase",
     "mails.personal_data.erase",
+    "mails.personal_data.erase_mentions",
     "messaging.personal_data.erasers.exports",
     "messaging.personal_data.erasers.webhooks",
     "reactions.personal_data.erase",

@@ -31,6 +31,8 @@ def panel(row: Model) -> SafeString:
     today = database_now().astimezone(UTC).date()
     found = courses_of([row.pk], today=today)
     account = row.account if isinstance(row, Agent) else row if isinstance(row, Account) else None
+    if account is not None and account.is_of_service:
+        account = None
     context = {"plots": _plots(row, found, today=today), "days": DAYS, "account": account}
     return render_to_string("admin/desk/courses.html", context)
 

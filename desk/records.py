@@ -26,7 +26,7 @@ from config.admin.audit import log_decision
 from config.database.batches import in_batches
 from config.personal_data import Section
 from messaging.models import Account, Message
-from messaging.models.account import HANDLE_MAX
+from messaging.models.account import HANDLE_MAX, OF_SERVICE
 from messaging.personal_data.archive import write_archive
 from messaging.personal_data.records import decisions_about, is_large, request_record
 
@@ -46,7 +46,7 @@ class RecordForm(forms.Form):
 
     def clean_account(self) -> Account:
         handle = str(self.cleaned_data["account"]).removeprefix("@").lower()
-        account = Account.objects.filter(handle=handle).first()
+        account = Account.objects.filter(~OF_SERVICE, handle=handle).first()
         if account is None:
             raise ValidationError("There is no account with this handle.")
         return account

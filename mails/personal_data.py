@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
+from config.changes.personal_data import erase_reasons
 from config.personal_data import Section, Subject
 from mails.models import Mailing, Notice, RefusedAddress
 
@@ -23,6 +24,11 @@ def sections(account_id: UUID) -> Iterable[Section]:
 def _rows(account_id: UUID) -> Iterator[dict[str, Any]]:
     for mailing in Mailing.objects.filter(account=account_id).order_by("kind"):
         yield {"kind": mailing.kind, "frequency": mailing.chosen, "sentAt": mailing.sent_at}
+
+
+def erase_mentions(subject: Subject) -> int:
+    """The reasons, in notices for others, that mention the person."""
+    return erase_reasons(Notice.objects.all(), subject)
 
 
 def erase(subject: Subject) -> int:

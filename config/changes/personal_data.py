@@ -11,16 +11,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Func
+from django.db.models import F, Func, QuerySet
 
 from config.changes.models import Change, ReadPosition
 from config.database.batches import in_batches
-from config.database.sql import allow_long_statements
 from config.personal_data import Section, Subject
 
 BATCH = 2_000
-# No index has the reasons: the statement reads the log.
-MENTIONS_SECONDS = 60
 COLUMNS = ("type", "at", "actor_id", "page_id", "message_id", "about_id", "data")
 
 
@@ -36,12 +33,14 @@ def erase(subject: Subject) -> int:
 
 
 def erase_mentions(subject: Subject) -> int:
-    """The reasons, in the inboxes of others, that mention the person."""
-    allow_long_statements(MENTIONS_SECONDS)
-    told = Change.objects.filter(account_id__isnull=False, data__reason__regex=subject.mentions)
-    return told.update(
-        data=Func(F("data"), function="jsonb_set", template="%(function)s(%(expressions)s, '{reason}', 'null')")
-    )
+    return erase_reasons(Change.objects.filter(account_id__isnull=False), subject)
+
+
+def erase_reasons(events: QuerySet[Any], subject: Subject) -> int:
+    """The reasons, in the `data` of events for others, that mention the person."""
+    without_reason = "%(function)s(%(expressions)s, '{reason}', 'null')"
+    told = events.filter(data__reason__regex=subject.mentions)
+    return told.update(data=Func(F("data"), function="jsonb_set", template=without_reason))
 
 
 def _records(events: Any) -> Iterator[dict[str, Any]]:

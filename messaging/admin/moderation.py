@@ -39,7 +39,7 @@ HIDE = AdminAction(
 RESTORE = AdminAction(
     name="restore",
     label="Restore",
-    confirmation="The post is public again at once.",
+    confirmation="The post is public again at once. One whose content is erased is shown as deleted, with its replies.",
     success_message="restored",
     run=lambda row, **arguments: restore_message(message_id=row.pk, **arguments),
     is_available=lambda row: row.status == MessageStatus.HIDDEN,
@@ -52,7 +52,10 @@ RETURN = AdminAction(
     confirmation="The post is not public until it is approved.",
     success_message="returned to review",
     run=lambda row, **arguments: return_to_review(message_id=row.pk, **arguments),
-    is_available=lambda row: row.status in {MessageStatus.PUBLISHED, MessageStatus.HIDDEN},
+    is_available=lambda row: (
+        row.status in {MessageStatus.PUBLISHED, MessageStatus.HIDDEN}
+        and row.status_before_hiding != MessageStatus.DELETED
+    ),
 )
 UNDO_HIDING = AdminAction(
     name="undo-hiding",

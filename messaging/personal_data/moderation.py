@@ -7,11 +7,9 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 
-from config.database.sql import allow_long_statements
 from config.personal_data import Section, Subject
-from messaging.models import Act, Ban, BulkJob, Community, Decision, Moderator, ReadyReason, SavedList
+from messaging.models import Act, Ban, BulkJob, Community, Decision, Message, Moderator, ReadyReason, SavedList, Webhook
 from messaging.personal_data.exporters import table
-from messaging.services.locking import LONG_STATEMENT_SECONDS
 
 BATCH = 1_000
 
@@ -48,13 +46,19 @@ def erase_mentions(subject: Subject) -> int:
 
     Also the reasons of the jobs of a super admin, which stay without a name.
     """
-    allow_long_statements(LONG_STATEMENT_SECONDS)
     is_mention = Q(reason__regex=subject.mentions)
     erased = sum(model.objects.filter(is_mention).update(reason="") for model in (Ban, Decision))
     of_subject = BulkJob.objects.exclude(reason="").filter(is_mention | Q(by__in=subject.account_ids))
     erased += of_subject.update(reason="")
     erased += ReadyReason.objects.filter(text__regex=subject.mentions).delete()[0]
-    # The query is part of a URL, where `%40` is `@`.
+    erased += Webhook.objects.filter(disabled_details__regex=subject.mentions).update(disabled_details="")
+    return erased + SavedList.objects.filter(_searches_for(subject)).delete()[0]
+
+
+def _searches_for(subject: Subject) -> Q:
+    """Saved lists that search for a handle. In that of posts, only a word with `@` is one."""
     search = rf"(^|&)q=([^&]*([^&a-z0-9_]|%[0-9a-f]{{2}}))?({subject.any_handle})\y"
-    searches = SavedList.objects.filter(Q(query__iregex=search) | Q(name__iregex=subject.mentions))
-    return erased + searches.delete()[0]
+    mention = rf"(^|&)q=[^&]*(@|%40)({subject.any_handle})\y"
+    in_others = ~Q(of=Message._meta.label_lower) & Q(query__iregex=search)
+    # A query is part of a URL.
+    return in_others | Q(query__iregex=mention) | Q(name__iregex=subject.mentions)

@@ -25,7 +25,7 @@ CONFUSABLES_MAX = 20
 
 
 def claim_handle(*, handle: str, field: str = "handle") -> None:
-    """Claim a handle for a pending agent request; raises HandleTaken (409) of this field."""
+    """Claim a handle for an agent request that is or becomes pending; raises HandleTaken (409) of this field."""
     HandleClaim.claim(handle, field=field)
 
 

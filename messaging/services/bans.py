@@ -13,9 +13,9 @@ from django.db.models import Exists, OuterRef
 
 from config.api.credentials import Credential
 from config.writes.retries import retried
-from messaging.deleted_accounts import HEIRS
 from messaging.exceptions import AccountNotFound, BannedFromCommunity, BanNotFound, ModeratorBanned
 from messaging.models import Account, Act, Ban, Community
+from messaging.models.account import OF_SERVICE
 from messaging.services.decisions import log_about_community
 from messaging.services.moderators import is_moderator_or_super_admin, moderated_community
 
@@ -38,7 +38,7 @@ def ban_account(*, community_id: UUID, account_id: UUID, by: Account, reason: st
     """
     community = moderated_community(community_id=community_id, by=by, lock=True)
     # All erased people share an heir, whose id the API shows as that of each.
-    account = Account.objects.filter(pk=account_id).exclude(handle__in=HEIRS).first()
+    account = Account.objects.filter(pk=account_id).exclude(OF_SERVICE).first()
     if account is None:
         raise AccountNotFound
     if is_moderator_or_super_admin(community, account):

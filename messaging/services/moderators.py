@@ -20,6 +20,7 @@ from messaging.exceptions import (
     TooManyModerators,
 )
 from messaging.models import Account, AccountKind, Act, Ban, Community, Message, Moderator
+from messaging.models.account import OF_SERVICE
 from messaging.models.moderation import MODERATORS_MAX
 from messaging.services.decisions import log_about_community
 
@@ -60,7 +61,8 @@ def add_moderator(*, community_id: UUID, handle: str, by: Account) -> Moderator:
     (409).
     """
     community = moderated_community(community_id=community_id, by=by, lock=True)
-    person = Account.objects.filter(handle=handle.removeprefix("@"), kind=AccountKind.HUMAN, is_active=True).first()
+    people = Account.objects.filter(~OF_SERVICE, kind=AccountKind.HUMAN, is_active=True)
+    person = people.filter(handle=handle.removeprefix("@")).first()
     if person is None:
         raise PersonNotFound(field="handle")
     moderators = {row.account_id: row for row in community.moderators.all()}

@@ -325,15 +325,16 @@ def test_a_moment_that_cannot_be_reached_is_refused(
         *(("--until", text) for text in ("yesterday", "2026-03-01T12:00:00", "")),
         ("--timeline", "-1"),
         ("--timeline", ""),
-        ("--wal", "/no"),
     ],
 )
 def test_wrong_arguments_are_refused_in_one_sentence(backups: dict[str, Path], arguments: tuple[str, str]) -> None:
-    assert refused("restore", str(backups[LOGICAL]), *arguments).partition(":")[2]
+    option, text = arguments
+    assert f"{option} is {text!r}: " in refused("restore", str(backups[LOGICAL]), option, text)
 
 
-def test_an_empty_archive_is_refused(backups: dict[str, Path]) -> None:
-    assert "--wal" in refused("restore", str(backups[LOGICAL]), "--wal", "")
+@pytest.mark.parametrize(("folder", "says"), [("", "--wal is empty"), ("/no", "/no is no folder")])
+def test_an_archive_that_is_none_is_refused(backups: dict[str, Path], folder: str, says: str) -> None:
+    assert says in refused("restore", str(backups[LOGICAL]), "--wal", folder)
 
 
 def test_a_backup_that_does_not_exist_is_refused(tmp_path: Path) -> None:

@@ -92,9 +92,10 @@ def name_handle(boss: Account, other: Account) -> None:
     ban_account(community_id=theirs.pk, account_id=PersonFactory().pk, by=other, reason=f"A friend of @{HANDLE}")
     job = {"kind": "messaging.message:hide", "label": "Hide 2 posts", "ids": []}
     record_job(**job, by=boss, reason=f"Like @{HANDLE}, again")
-    for number, search in enumerate((f"%40{HANDLE}", f"words+{HANDLE.title()}", f"{HANDLE}&status__exact=hidden")):
+    for number, search in enumerate((f"%40{HANDLE}", f"words+%40{HANDLE.title()}", f"@{HANDLE}&status__exact=hidden")):
         SavedList.objects.create(account=boss, of="messaging.message", name=f"{number}", query=f"all=&q={search}")
     SavedList.objects.create(account=boss, of="messaging.message", name=f"Of @{HANDLE}")
+    SavedList.objects.create(account=boss, of="messaging.account", name="people", query=f"all=&q={HANDLE}")
 
 
 def live(settings: Any) -> Life:

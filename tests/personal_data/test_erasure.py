@@ -292,7 +292,7 @@ def test_the_command_that_erases_at_once_starts_no_other_process(
 @pytest.mark.django_db
 def test_what_only_looks_like_a_mention_stays() -> None:
     boss, person = SuperAdminFactory(), PersonFactory(handle="hidden")
-    queries = ["status__exact=hidden", "q=unhidden", "q=hidden_2", "q=posts&o=hidden"]
+    queries = ["status__exact=hidden", "q=unhidden", "q=hidden_2", "q=posts&o=hidden", "q=hidden", "q=a+hidden+word"]
     for number, query in enumerate(queries):
         SavedList.objects.create(account=boss, of="messaging.message", name=f"The hidden {number}", query=query)
     job = record_job(kind="messaging.message:hide", label="x", ids=[], by=boss, reason="@hidden_2 and hidden words")

@@ -7,11 +7,14 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
+from desk.records import RecordForm
 from messaging.exceptions import AccountNotFound, PersonNotFound
 from messaging.models import Account, BulkJob, Message, PostsChoice
 from messaging.personal_data.erasing import heirs
 from messaging.personal_data.erasures import request_erasure
 from messaging.personal_data.jobs import run_due_jobs
+from messaging.services.communities import create_community
+from messaging.services.moderators import add_moderator
 from messaging.services.people import suspend_person, unsuspend_person
 from tests.commands.running import refused
 from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
@@ -60,7 +63,16 @@ def test_the_admin_offers_nothing_on_an_heir(heir: Account, boss: Account, clien
         shown = client.get(f"/admin/messaging/{page}").content.decode()
         for action in ("suspend", "unsuspend", "hide-posts", "restore-posts"):
             assert f"{heir.pk}/{action}/" not in shown
+        assert "Export the whole record" not in shown
         assert f"{post.pk}/ban/" not in shown
+
+
+def test_an_heir_is_no_moderator_and_its_record_is_not_exported(heir: Account, boss: Account) -> None:
+    Account.objects.filter(pk=heir.pk).update(is_active=True)
+    community = create_community(owner=boss, name="Harbours")
+    with pytest.raises(PersonNotFound):
+        add_moderator(community_id=community.pk, handle=heir.handle, by=boss)
+    assert "account" in RecordForm({"account": heir.handle, "reason": "x"}).errors
 
 
 @pytest.mark.parametrize(
@@ -77,5 +89,7 @@ def test_the_admin_offers_nothing_on_an_heir(heir: Account, boss: Account, clien
 )
 def test_no_command_takes_an_heir(command: tuple[str, ...], heir: Account) -> None:
     name, *options = command
+    # As one that an earlier release has reactivated.
+    Account.objects.filter(pk=heir.pk).update(is_active=True)
     assert "deleted-" in refused(name, heir.handle, *options) or name == "create_person"
     assert not Account.objects.get(pk=heir.pk).has_usable_password()

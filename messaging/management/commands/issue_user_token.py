@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from config import fingerprints
 from config.api.jwt import expiry_of, issue_user_token
 from messaging.models import Account, AccountKind
+from messaging.models.account import OF_SERVICE
 
 
 class Command(BaseCommand):
@@ -23,7 +24,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         fingerprints.require_known_secrets()
-        person = Account.objects.filter(handle=options["handle"], kind=AccountKind.HUMAN, is_active=True).first()
+        people = Account.objects.filter(~OF_SERVICE, kind=AccountKind.HUMAN, is_active=True)
+        person = people.filter(handle=options["handle"]).first()
         if person is None:
             raise CommandError(f"Active person @{options['handle']} does not exist; `create_person` creates one.")
         if person.erasure_due_at is not None:
