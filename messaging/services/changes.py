@@ -90,8 +90,9 @@ def _new_mentions(message: Message) -> list[NewChange]:
 
 
 def _public_change(before: str, after: str) -> ChangeType | None:
-    if after == MessageStatus.DELETED:
-        return ChangeType.MESSAGE_DELETED
+    if MessageStatus.DELETED in (before, after):
+        # The replies to a post without content are shown again, or hidden again.
+        return ChangeType.MESSAGE_DELETED if after == MessageStatus.DELETED else ChangeType.MESSAGE_HIDDEN
     if (before == PUBLISHED) == (after == PUBLISHED):
         return None
     if after != PUBLISHED:

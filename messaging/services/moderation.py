@@ -23,7 +23,8 @@ from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_post
 from messaging.services.messages import count_answer
 from messaging.services.reporting import close_reports
 
-PUBLISHED, PENDING, HIDDEN = MessageStatus.PUBLISHED, MessageStatus.PENDING, MessageStatus.HIDDEN
+PUBLISHED, PENDING = MessageStatus.PUBLISHED, MessageStatus.PENDING
+HIDDEN, DELETED = MessageStatus.HIDDEN, MessageStatus.DELETED
 
 
 def approve_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
@@ -70,7 +71,7 @@ def locked_message(message_id: UUID, *, start: Collection[MessageStatus]) -> Mes
 
 def end_of(message: Message, end: MessageStatus) -> MessageStatus:
     """`end`, but DELETED for a hidden post whose content is erased: only its replies can be public again."""
-    return MessageStatus.DELETED if message.status_before_hiding == MessageStatus.DELETED else end
+    return DELETED if message.status_before_hiding == DELETED else end
 
 
 def set_status(message: Message, end: MessageStatus, *, by: Account, reason: str) -> None:
@@ -78,8 +79,8 @@ def set_status(message: Message, end: MessageStatus, *, by: Account, reason: str
     allow_long_statements(LONG_STATEMENT_SECONDS)
     before = _public_status(message)
     record_moderated([(message, before, end)], by=by, reason=reason)
-    if end != PUBLISHED:
-        # A published post remembers it for `undo_restoring`.
+    if end not in (PUBLISHED, DELETED):
+        # A restored post remembers it for `undo_restoring`.
         message.status_before_hiding = HIDDEN if (message.status, end) == (PENDING, HIDDEN) else None
     message.status, message.updated_at = end, database_now()
     message.held_after_edit = message.held_after_edit and end != PUBLISHED
@@ -96,7 +97,7 @@ def set_status(message: Message, end: MessageStatus, *, by: Account, reason: str
 
 
 def _public_status(message: Message) -> MessageStatus:
-    """What the public knows of a post: PUBLISHED, HIDDEN if it was public, PENDING if it never was."""
-    if message.status == PUBLISHED:
-        return PUBLISHED
+    """What the public knows of a post: its status, or HIDDEN if it was public, PENDING if it never was."""
+    if message.status in (PUBLISHED, DELETED):
+        return MessageStatus(message.status)
     return HIDDEN if message.was_public else PENDING

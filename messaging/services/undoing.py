@@ -11,9 +11,10 @@ from django.db import transaction
 
 from config.admin.audit import log_decision, transition
 from config.writes.retries import retried
+from messaging.exceptions import NotInThisState
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.services.decisions import log_about_post
-from messaging.services.moderation import HIDDEN, PENDING, PUBLISHED, end_of, locked_message, set_status
+from messaging.services.moderation import DELETED, HIDDEN, PENDING, PUBLISHED, end_of, locked_message, set_status
 from messaging.services.reporting import open_closed_reports
 
 NEVER_APPROVED = {PENDING, HIDDEN}
@@ -47,12 +48,15 @@ def undo_hiding(*, message_id: UUID, by: Account, reason: str = "") -> Message:
 @retried
 @transaction.atomic
 def undo_restoring(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """Hide a published post again, as it was hidden before it was restored."""
-    message = locked_message(message_id, start={PUBLISHED})
+    """Hide a published post again, as it was hidden before it was restored; or the replies below one that is erased."""
+    message = locked_message(message_id, start={PUBLISHED, DELETED})
     former = message.status_before_hiding
+    if message.status == DELETED and former != DELETED:
+        raise NotInThisState(status=message.status)
+    verb = transition("Restoring undone", message.status, HIDDEN)
     _undo(message, HIDDEN, by=by, reason=reason)
     _remember(message, former)
-    log_about_post(message, Act.HIDDEN, by=by, verb=transition("Restoring undone", PUBLISHED, HIDDEN), reason=reason)
+    log_about_post(message, Act.HIDDEN, by=by, verb=verb, reason=reason)
     return message
 
 

@@ -13,7 +13,7 @@ from messaging.personal_data.erasures import request_erasure
 from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.hiding import restore_batch
 from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.undoing import return_to_review, undo_hiding
+from messaging.services.undoing import return_to_review, undo_hiding, undo_restoring
 from tests.api import Api
 from tests.hiding import hide_posts_of
 from tests.messaging.test_hidden_threads import Thread
@@ -60,6 +60,25 @@ def test_restoring_it_shows_a_tombstone_and_the_answers(thread: Thread, decide: 
     assert [thread.is_shown(message) for message in (thread.reply, thread.last)] == [True] * 2
     assert thread.numbers() == (0, 2, 2)
     assert not wrong_counts()
+
+
+def test_a_restoring_of_it_is_undone_with_its_thread(thread: Thread) -> None:
+    hide_message(message_id=thread.post.pk, by=thread.boss)
+    erase_author(thread)
+    for _ in range(2):
+        restore_message(message_id=thread.post.pk, by=thread.boss)
+        assert thread.is_shown(thread.last)
+        assert undo_restoring(message_id=thread.post.pk, by=thread.boss).status == "hidden"
+        assert last_change(thread.post) == "message.hidden"
+        assert not thread.is_shown(thread.last)
+        assert thread.numbers() == (0, 0, 0)
+        assert not wrong_counts()
+
+
+def test_a_post_that_its_author_deleted_is_not_hidden_by_undoing(thread: Thread) -> None:
+    assert Api.as_person(thread.post.author).delete(f"/api/messages/{thread.post.pk}").status == 200
+    with pytest.raises(NotInThisState):
+        undo_restoring(message_id=thread.post.pk, by=thread.boss)
 
 
 def test_posts_that_were_hidden_together_are_not_restored_together_any_more(thread: Thread) -> None:
