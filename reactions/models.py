@@ -68,7 +68,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ReactionState:
-    """An account's reaction to a post (`reaction_id`, `current`; None without one) and the counts of `emoji`."""
+    """An account's reaction to a post (`reaction_id`, `current`; None without one) and the counts of `emoji`.
+
+    `toggles`: the call removes a reaction that has this emoji already.
+    """
 
     message_id: UUID
     account_id: UUID
@@ -77,7 +80,12 @@ class ReactionState:
     current: str | None
     count: int
     total: int
+    toggles: bool
 
     @property
     def is_repeat(self) -> bool:
         return self.current == self.emoji
+
+    @property
+    def is_removal(self) -> bool:
+        return self.toggles and self.is_repeat

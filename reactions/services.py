@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -22,9 +21,6 @@ from reactions.models import Action, Outcome, ReactionState
 # The post stores a count per emoji, so their number is limited; concurrent calls may exceed the limit by a few.
 EMOJI_KINDS_MAX = 100
 
-# Changes a reaction from the given state; None if the row differs from that state.
-Step = Callable[[WriteTransaction, ReactionState], Outcome | None]
-
 
 def set_reaction(*, auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str) -> Outcome:
     """Set the account's reaction to `emoji` (in the spelling of `one_emoji`): added, replaced or unchanged.
@@ -32,12 +28,15 @@ def set_reaction(*, auth: Credential, transaction: WriteTransaction, message_id:
     Raises MessageNotFound (404), AgentCommunityNotAllowed, BannedFromCommunity or CommunityForbids (403), TooManyEmoji
     (409), AgentRateLimited (429).
     """
-    return _apply(auth, transaction, message_id, emoji, step=_set)
+    return _apply(auth, transaction, message_id, emoji, toggles=False)
 
 
 def toggle_reaction(*, auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str) -> Outcome:
-    """The same, but remove the reaction if it has that emoji already. Raises as `set_reaction` does."""
-    return _apply(auth, transaction, message_id, emoji, step=_toggle)
+    """The same, but remove the reaction if it has that emoji already, which no ban and no `readOnly` refuses.
+
+    Raises as `set_reaction` does.
+    """
+    return _apply(auth, transaction, message_id, emoji, toggles=True)
 
 
 def remove_reaction(*, auth: Credential, transaction: WriteTransaction, reaction_id: UUID) -> Outcome:
@@ -59,13 +58,13 @@ def require_community_of(*, auth: Credential, message_id: UUID) -> None:
         auth.require_community(Message.objects.filter(pk=message_id).values_list("community_id", flat=True).first())
 
 
-def _apply(auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str, *, step: Step) -> Outcome:
-    """Check, charge the limit, then repeat `step` until no concurrent statement changes the state first."""
+def _apply(auth: Credential, transaction: WriteTransaction, message_id: UUID, emoji: str, *, toggles: bool) -> Outcome:
+    """Check, charge the limit, then repeat the change until no concurrent statement changes the state first."""
     _lock(auth, transaction)
-    state = _state(auth, message_id, emoji)
+    state = _state(auth, message_id, emoji, toggles=toggles)
     transaction.consume()
-    while (outcome := step(transaction, state)) is None:
-        state = _state(auth, message_id, emoji)
+    while (outcome := _change(transaction, state)) is None:
+        state = _state(auth, message_id, emoji, toggles=toggles)
     return outcome
 
 
@@ -75,16 +74,13 @@ def _lock(auth: Credential, transaction: WriteTransaction) -> None:
         execute(queries.LOCK, {"account": auth.user.pk})
 
 
-def _set(transaction: WriteTransaction, state: ReactionState) -> Outcome | None:
-    if state.is_repeat:
-        return Outcome(Action.UNCHANGED, state.count, state.total, state.reaction_id)
-    return _put(transaction, state)
-
-
-def _toggle(transaction: WriteTransaction, state: ReactionState) -> Outcome | None:
-    if state.reaction_id is not None and state.is_repeat:
+def _change(transaction: WriteTransaction, state: ReactionState) -> Outcome | None:
+    """None if the row differs from the state."""
+    if state.reaction_id is None or not state.is_repeat:
+        return _put(transaction, state)
+    if state.is_removal:
         return _remove(transaction, state.account_id, state.message_id, state.reaction_id, state.emoji)
-    return _put(transaction, state)
+    return Outcome(Action.UNCHANGED, state.count, state.total, state.reaction_id)
 
 
 def _put(transaction: WriteTransaction, state: ReactionState) -> Outcome | None:
@@ -113,7 +109,7 @@ def _outcome(transaction: WriteTransaction, action: Action, statement: str, valu
     return Outcome(action, changed.count, changed.total, None if action is Action.REMOVED else values["reaction"])
 
 
-def _state(auth: Credential, message_id: UUID, emoji: str) -> ReactionState:
+def _state(auth: Credential, message_id: UUID, emoji: str, *, toggles: bool) -> ReactionState:
     account_id = auth.user.pk
     values = {"message": message_id, "account": account_id, "emoji": emoji, "banned_with": auth.banned_with}
     row = fetch_one(queries.STATE, values)
@@ -121,13 +117,16 @@ def _state(auth: Credential, message_id: UUID, emoji: str) -> ReactionState:
         raise MessageNotFound(field="messageId")
     community_id, read_only, is_banned, reaction_id, current, count, total, kinds = row
     auth.require_community(community_id)
+    state = ReactionState(message_id, account_id, emoji, reaction_id, current, count, total, toggles)
+    if state.is_removal:
+        return state
     if is_banned:
         raise BannedFromCommunity
     if read_only:
         raise CommunityForbids
     if not count and kinds >= EMOJI_KINDS_MAX:
         raise TooManyEmoji(max=EMOJI_KINDS_MAX)
-    return ReactionState(message_id, account_id, emoji, reaction_id, current, count, total)
+    return state
 
 
 def _owned(auth: Credential, reaction_id: UUID) -> tuple[UUID, str]:

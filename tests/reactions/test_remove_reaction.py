@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from config.writes.models import RateLimitEvent
-from messaging.models import Message, MessageStatus
+from messaging.models import Ban, Community, Message, MessageStatus
 from reactions.models import Reaction
 from tests.agents.factories import agent_with_token
 from tests.api import Api
@@ -89,6 +89,27 @@ def test_reaction_in_a_read_only_community_can_be_removed(api: Api) -> None:
     community.read_only = True
     community.save()
     assert api.delete(path).status == 200
+
+
+@pytest.mark.parametrize("error", ["banned_from_community", "community_forbids"])
+def test_toggle_removes_where_no_reaction_may_be_added(error: str) -> None:
+    community = CommunityFactory()
+    person, other = PersonFactory(), PersonFactory()
+    api, post, untouched = Api.as_person(person), *MessageFactory.create_batch(2, community=community)
+    reaction_by(Api.as_person(other), post)
+    reaction_by(api, post)
+    if error == "banned_from_community":
+        Ban.objects.create(community=community, account=person)
+    else:
+        Community.objects.filter(pk=community.pk).update(read_only=True)
+    for message, emoji, toggle in ((post, "🎉", True), (post, "👍", False), (untouched, "👍", True)):
+        refused = api.post("/v1/reactions", {"messageId": str(message.pk), "emoji": emoji, "toggle": toggle})
+        assert (refused.status, refused.error) == (403, error)
+    body = {"messageId": str(post.pk), "emoji": "👍", "toggle": True}
+    removed = api.post("/v1/reactions", body)
+    assert (removed.status, removed.json.get("action"), removed.json.get("count")) == (200, "removed", 1)
+    assert (counted(post), counted(untouched)) == ({"👍": 1}, {})
+    assert api.post("/v1/reactions", body).error == error
 
 
 def test_agent_without_the_community_is_403() -> None:
