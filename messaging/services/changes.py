@@ -85,8 +85,9 @@ def _new_mentions(message: Message) -> list[NewChange]:
     """`mention` for the accounts that no public version of the post has mentioned."""
     if "@" not in message.content:
         return []
-    earlier = message.versions.filter(was_public=True).values_list("content__content", flat=True)
-    return edit_events(_stored_post(message), earlier)
+    earlier = list(message.versions.filter(was_public=True).values_list("content__content", flat=True))
+    # There was one, which `prune` or an erasure has deleted since: nothing tells whom it mentioned.
+    return edit_events(_stored_post(message), earlier) if earlier else []
 
 
 def _public_change(before: str, after: str) -> ChangeType | None:
