@@ -14,6 +14,7 @@ from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import database_now, execute
 from config.writes.retries import retried
 from messaging.models import Account, AccountKind, HandleClaim, Message
+from messaging.services.reporting import move_closing
 from moving.exceptions import ImportNotFound
 from moving.imports.locking import lock_source
 from moving.models import ImportedAuthor
@@ -58,7 +59,9 @@ def _give(from_id: UUID, to_id: UUID) -> int:
     posts = Message.objects.filter(author=from_id).order_by("id")
     ids = list(posts.select_for_update(no_key=True).values_list("pk", flat=True)[:BATCH])
     invalidate(EVERYTHING)
-    return Message.objects.filter(pk__in=ids).update(author_id=to_id, updated_at=database_now())
+    now = database_now()
+    move_closing(ids, to=now)
+    return Message.objects.filter(pk__in=ids).update(author_id=to_id, updated_at=now)
 
 
 @retried

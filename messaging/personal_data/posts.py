@@ -14,7 +14,7 @@ from messaging.queries.message_fields import CONTENT_FIELDS
 from messaging.services.changes import deletion_of
 from messaging.services.counting import count_answers
 from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_posts
-from messaging.services.reporting import close_reports
+from messaging.services.reporting import close_reports, move_closing
 
 BATCH = 200
 NO_CONTENT = {field.column: field.model_field.get_default() for field in CONTENT_FIELDS}
@@ -40,9 +40,13 @@ def erase(subject: Subject) -> int:
     # Here, while the posts are known to be of the person.
     Decision.objects.filter(message__in=ids).exclude(reason="").update(reason="")
     forget_reasons(entries_about(Message, ids))
+    now = database_now()
+    if not subject.delete_posts:
+        # The reports of a deleted post stay closed.
+        move_closing(ids, to=now)
     for kind, heir_id in subject.heirs.items():
         of_kind = [post.pk for post in posts if post.author_kind == kind]
-        Message.objects.filter(pk__in=of_kind).update(author_id=heir_id, updated_at=database_now())
+        Message.objects.filter(pk__in=of_kind).update(author_id=heir_id, updated_at=now)
     if subject.delete_posts:
         _delete(posts)
     if posts:

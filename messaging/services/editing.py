@@ -25,6 +25,7 @@ from messaging.services.changes import record_edited, record_held
 from messaging.services.locking import LONG_STATEMENT_SECONDS
 from messaging.services.messages import count_answer
 from messaging.services.own_posts import lock_own_post
+from messaging.services.reporting import move_closing
 from messaging.services.versions import store_version
 from messaging.validation import require_content, require_tag
 
@@ -97,6 +98,7 @@ def _hold(post: Message, changed: Mapping[str, Any], *, now: datetime, transacti
 
 
 def _update(post: Message, columns: Mapping[str, Any], *, now: datetime) -> None:
+    move_closing([post.pk], to=now)
     columns = {**columns, "edited_at": now, "updated_at": now}
     for column, value in columns.items():
         setattr(post, column, value)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q, Subquery
+from django.db.models import F, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from config.admin.audit import log_decision, transition
@@ -99,14 +99,22 @@ def close_reports(message_ids: Collection[UUID], *, at: datetime, dismissed: boo
 
 def open_closed_reports(message_ids: Collection[UUID]) -> None:
     """Open the reports that the latest decision on each of these (locked) posts has closed, before it is undone."""
-    by_the_latest = Q(closed_at=F("message__updated_at"))
-    Report.objects.filter(by_the_latest, message__in=message_ids).update(closed_at=None, dismissed=False)
+    _closed_by_the_latest(message_ids).update(closed_at=None, dismissed=False)
+
+
+def move_closing(message_ids: Collection[UUID], *, to: datetime) -> None:
+    """Before a change that is no decision sets `updated_at` of these (locked) posts: their decisions can be undone."""
+    _closed_by_the_latest(message_ids).update(closed_at=to)
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete or count the reports that were closed CLOSED_DAYS ago, for the command `prune`."""
     old = Report.objects.filter(closed_at__lt=now - timedelta(days=CLOSED_DAYS))
     return {"closed reports": old.count() if dry_run else delete_in_batches(old)}
+
+
+def _closed_by_the_latest(message_ids: Collection[UUID]) -> QuerySet[Report]:
+    return Report.objects.filter(closed_at=F("message__updated_at"), message__in=message_ids)
 
 
 def _hold(post: Message, *, by: Account, count: int) -> None:
