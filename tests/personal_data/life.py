@@ -19,7 +19,7 @@ from embeds.models import Embed, Sighting
 from embeds.services import disable_embed
 from mails.kinds import Frequency, Kind
 from mails.preferences import set_preferences
-from messaging.models import Account, Message, ReadyReason, SavedList
+from messaging.models import Account, Message, SavedList
 from messaging.services.bans import ban_account
 from messaging.services.bulk_jobs import record_job
 from messaging.services.communities import create_community
@@ -87,7 +87,6 @@ def name_handle(boss: Account, other: Account) -> None:
     freeze_agent(agent=agent.agent, by=boss, reason=f"See @{HANDLE}")
     revoke_agent_tokens(agent=agent.agent, by=boss, reason=f"Also @{HANDLE}")
     reject_request(request_id=RequestFactory(requester=other).pk, by=boss, reason=f"As @{HANDLE} asked.")
-    ReadyReason.objects.create(of="request", text=f"Ask @{HANDLE} first.")
     theirs = create_community(owner=other, name="Lagoons")
     ban_account(community_id=theirs.pk, account_id=PersonFactory().pk, by=other, reason=f"A friend of @{HANDLE}")
     job = {"kind": "messaging.message:hide", "label": "Hide 2 posts", "ids": []}
