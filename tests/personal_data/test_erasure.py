@@ -31,6 +31,7 @@ from messaging.models import (
     Message,
     PersonErasure,
     PostsChoice,
+    ReadyReason,
     SavedList,
 )
 from messaging.personal_data import erasing
@@ -287,6 +288,15 @@ def test_the_command_that_erases_at_once_starts_no_other_process(
     PersonFactory(handle="by_command")
     assert run_json("erase_person", "by_command", "--posts", "deleted", "--now", "--json")["erased"] is True
     assert started == ["person_jobs"]
+
+
+@pytest.mark.django_db
+def test_a_ready_reason_that_mentions_the_person_is_deleted() -> None:
+    person, before = PersonFactory(handle="nearby"), ReadyReason.objects.count()
+    for text in ("Ask @nearby first.", "Ask @nearby_2 first."):
+        ReadyReason.objects.create(of="request", text=text)
+    erase(person)
+    assert ReadyReason.objects.count() == before + 1
 
 
 @pytest.mark.django_db
