@@ -71,6 +71,7 @@ SENTENCES = {
         "No report of this import is stored. Reports are deleted after 180 days, or for newer ones."
     ),
     "import_busy": _("Wait until the current step of this import has ended."),
+    "posts_changing": _("An administrator is changing these posts. Try again in a few minutes."),
     "too_many_moderators": _("The community has as many moderators as are allowed."),
 }
 

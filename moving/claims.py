@@ -14,8 +14,9 @@ from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import database_now, execute
 from config.writes.retries import retried
 from messaging.models import Account, AccountKind, HandleClaim, Message
+from messaging.services.bulk_jobs import hand_over_jobs, is_changing_all_posts
 from messaging.services.reporting import move_closing
-from moving.exceptions import ImportNotFound
+from moving.exceptions import ImportNotFound, PostsChanging
 from moving.imports.locking import lock_source
 from moving.models import ImportedAuthor
 from reactions import queries
@@ -41,7 +42,7 @@ def unclaimed_of(account_ids: Collection[UUID]) -> QuerySet[ImportedAuthor]:
 def claim(*, author_id: int, person: Account) -> bool:
     """Give the posts of the author to the person; False: some are left, and another call goes on with them.
 
-    Raises ImportNotFound (404) for an author of another address, or who is claimed.
+    Raises ImportNotFound (404) for an author of another address, or who is claimed, and PostsChanging (409).
     """
     author = claimable_by(person).select_related("move").filter(pk=author_id).first()
     if author is None:
@@ -55,7 +56,9 @@ def claim(*, author_id: int, person: Account) -> bool:
 @retried
 @transaction.atomic
 def _give(from_id: UUID, to_id: UUID) -> int:
-    """A batch of posts; returns their number."""
+    """A batch of posts; returns their number. Raises PostsChanging: the job would miss these posts."""
+    if is_changing_all_posts(from_id):
+        raise PostsChanging
     posts = Message.objects.filter(author=from_id).order_by("id")
     ids = list(posts.select_for_update(no_key=True).values_list("pk", flat=True)[:BATCH])
     invalidate(EVERYTHING)
@@ -69,12 +72,15 @@ def _give(from_id: UUID, to_id: UUID) -> int:
 def _end(author: ImportedAuthor, person: Account) -> bool:
     """Posts that an import writes from now on are the person's. The person cannot react meanwhile."""
     lock_source(author.move)
+    # No job about the account is committed between `hand_over_jobs` and its deletion, which would delete the job.
+    list(Account.objects.select_for_update().filter(pk=author.account_id))
     execute(queries.LOCK, {"account": person.pk})
     if _give(author.account_id, person.pk) == BATCH:
         return False
     claimed = ImportedAuthor.objects.filter(pk=author.pk, claimed_at=None)
     if claimed.update(account=person, claimed_at=Now(), email=""):
         _give_reactions(author.account_id, person.pk)
+        hand_over_jobs(of=author.account_id, to=person.pk)
         _remove(author.account)
     return True
 

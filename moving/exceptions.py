@@ -96,3 +96,13 @@ class ImportUndone(ApiError):
     message = "The import is undone, or being undone: run `undo_import` to the end before you import the file again."
     cause = "A person or a command has begun to undo the import."
     remedy = "Undo it to the end, then import the file again."
+
+
+class PostsChanging(ApiError):
+    """409: a job of a super admin hides or restores all posts of the author."""
+
+    status_code = 409
+    default_code = "posts_changing"
+    message = "Try again in a few minutes: an administrator is changing these posts."
+    cause = "A super admin is hiding or restoring all posts of the author."
+    remedy = "Wait until all of them are changed, then claim the author again."

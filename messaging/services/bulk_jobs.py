@@ -121,6 +121,22 @@ def count_rows(job: BulkJob, *, changed: Sequence[UUID] = (), refused: int = 0, 
     return True
 
 
+def is_changing_all_posts(account_id: UUID) -> bool:
+    """Whether a job on all posts of an account runs; one that was stopped continues after this transaction only."""
+    jobs = BulkJob.objects.select_for_update(no_key=True).filter(about=account_id, ids=[])
+    return JobState.RUNNING in jobs.values_list("state", flat=True)
+
+
+def hand_over_jobs(*, of: UUID, to: UUID) -> None:
+    """Jobs on the posts of an account, which are those of another one now, are about that one.
+
+    A job on all posts that was stopped is finished: it would go on with the other posts of that account.
+    """
+    jobs = BulkJob.objects.filter(about=of)
+    jobs.filter(ids=[], state=JobState.STOPPED).update(state=JobState.FINISHED, finished_at=Now())
+    jobs.update(about=to)
+
+
 def finish_job(job: BulkJob) -> None:
     own = BulkJob.objects.filter(pk=job.pk, lease_id=job.lease_id, state=JobState.RUNNING)
     own.update(state=JobState.FINISHED, finished_at=Now())
