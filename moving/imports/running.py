@@ -18,6 +18,7 @@ from moving.exceptions import FileRefused
 from moving.formats import UnreadableFile, read
 from moving.imports.addresses import Pages
 from moving.imports.announcing import announce
+from moving.imports.known_posts import known_posts
 from moving.imports.missing_quotes import leave_out_missing_quotes
 from moving.imports.planning import Plan, Planner
 from moving.imports.progress import Step, Tell
@@ -28,7 +29,7 @@ from moving.imports.sites import site_of
 from moving.imports.staged_rows import StagedPost, opened
 from moving.imports.staging import Staging
 from moving.imports.texts import cut, time_of
-from moving.imports.writing import Written, known_sources, write
+from moving.imports.writing import Written, write
 from moving.models import Move
 
 # Each batch locks the counts of its community, for which others wait.
@@ -95,7 +96,7 @@ def run(
         staging = Staging(database, pages=pages, report=report, content_max=content_max)
         _read(staging, move, path, tell, content_max)
         site = site_of(staging, move=move)
-        known = partial(known_sources, move=move, site=site)
+        known = partial(known_posts, move=move, site=site)
         staged = staging.count()
         begin_ordering = partial(tell, Step("ordering", 0, staged))
         leave_out_missing_quotes(staging, known=known, report=report, tell=begin_ordering)

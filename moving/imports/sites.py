@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from moving.imports.known_posts import known_posts
 from moving.imports.staging import Staging
-from moving.imports.writing import known_sources
 from moving.models import Move
 
 LOOKED_UP = 1_000
@@ -24,6 +24,7 @@ def site_of(staging: Staging, *, move: Move) -> str:
 def _has_posts_without_site(staging: Staging, move: Move) -> bool:
     rows: Iterator[tuple[str, str]] = staging.database.execute(POSTS)
     while pages := dict(islice(rows, LOOKED_UP)):
-        if any(pages[source_id] == page_id for source_id, (_, page_id) in known_sources(pages, move=move).items()):
+        known = known_posts(pages, move=move)
+        if any(post.is_on(pages[source_id]) for source_id, post in known.items()):
             return True
     return False

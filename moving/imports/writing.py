@@ -13,13 +13,14 @@ from django.db import transaction
 
 from config.cache.rendering import to_json
 from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import database_now, execute, fetch_all
+from config.database.sql import database_now, execute
 from config.writes.retries import retried
 from messaging.cache_tags import COMMUNITIES, community_tag, message_tag, page_tag
 from messaging.models import MessageStatus
 from moving.imports.announcing import count_on_pages
 from moving.imports.authors import accounts_of, erased_authors
 from moving.imports.extras import columns_of
+from moving.imports.known_posts import KnownPost, known_posts
 from moving.imports.locking import lock_source, require_writable
 from moving.imports.staged_rows import StagedPost
 from moving.imports.texts import AHEAD, id_at, source_id_of, time_of
@@ -28,12 +29,6 @@ from moving.models import Move
 # Beyond this many posts whose counts changed, all responses are invalidated instead of those of each post.
 TAGS_MAX = 1_000
 PUBLISHED, DELETED = MessageStatus.PUBLISHED, MessageStatus.DELETED
-# A post may have been deleted for good by an undoing of another import; then it comes again.
-KNOWN = """
-SELECT imported.source_id, imported.message_id, message.page_id FROM moving_importedpost imported
-JOIN messaging_message message ON message.id = imported.message_id
-WHERE imported.community_id = %s AND imported.format = %s AND imported.source_id = ANY(%s::text[])
-"""
 ADD_PAGES = """
 INSERT INTO messaging_page (id, normalized_url, created_at)
 SELECT id, url, clock_timestamp() FROM json_to_recordset(%s::json) AS page (id text, url text)
@@ -80,13 +75,6 @@ class NewPost:
     id_of_parent: UUID | None
 
 
-def known_sources(source_ids: Collection[str], *, move: Move, site: str = "") -> dict[str, tuple[UUID, str]]:
-    """(id, page) of the posts that have come of these foreign ones, by foreign id."""
-    stored = {source_id_of(source_id, site=site): source_id for source_id in source_ids}
-    rows = fetch_all(KNOWN, [move.community_id, move.format, list(stored)])
-    return {stored[source_id]: (message_id, page_id) for source_id, message_id, page_id in rows}
-
-
 @retried
 @transaction.atomic
 def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move, site: str = "") -> Written:
@@ -94,7 +82,7 @@ def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move, site
     lock_source(move)
     require_writable(move)
     source_ids = {post.source_id for post in posts} | {post.parent_id for post in posts}
-    known = known_sources(source_ids, move=move, site=site)
+    known = known_posts(source_ids, move=move, site=site)
     erased = erased_authors(posts, move=move, site=site)
     posts = [post.without_content() if post.author_id in erased else post for post in posts]
     new = _new_posts(posts, times, known)
@@ -103,17 +91,19 @@ def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move, site
     return Written(new=len(new), earlier=len(posts) - len(new))
 
 
-def _new_posts(posts: Sequence[StagedPost], times: Sequence[int], known: dict[str, tuple[UUID, str]]) -> list[NewPost]:
-    here: dict[str, tuple[UUID, str]] = {}
+def _new_posts(posts: Sequence[StagedPost], times: Sequence[int], known: dict[str, KnownPost]) -> list[NewPost]:
+    here: dict[str, KnownPost] = {}
     new = []
     for post, time in zip(posts, times, strict=True):
         if post.source_id in known:
             continue
-        parent_id, page_id = here.get(post.parent_id) or known.get(post.parent_id) or (None, None)
+        parent = here.get(post.parent_id) or known.get(post.parent_id)
+        if parent is not None and not parent.is_on(post.page_id):
+            parent = None
+        staged = post if parent is None else post._replace(page_id=parent.page_id, url=parent.url)
         message_id = id_at(time, post.number)
-        here[post.source_id] = (message_id, post.page_id)
-        is_reply = page_id == post.page_id
-        new.append(NewPost(post, message_id, time_of(time), parent_id if is_reply else None))
+        here[post.source_id] = KnownPost(message_id, staged.page_id, staged.url)
+        new.append(NewPost(staged, message_id, time_of(time), parent and parent.id))
     return new
 
 
