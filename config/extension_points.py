@@ -2,6 +2,8 @@
 
 # Functions that find, once a second, the credentials of open streams that are no longer valid.
 CREDENTIAL_CHECKS = ["config.api.jwt.ended_people", "agents.authentication.ended_agents"]
+# A function that finds ids of moved pages: `(page_ids) -> set[str]`, those of these and those that redirect to these.
+MOVED_PAGES = "messaging.services.moving.moved_pages"
 # The rules that the content of a new message must pass.
 CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
 # Functions that decide whether an embed may show a page: `(*, embed_id, page_url) -> bool`.

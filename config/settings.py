@@ -21,6 +21,7 @@ from config.extension_points import (
     DEMO_PARTS,
     EMBED_CHECKS,
     MAIL_ROUNDS,
+    MOVED_PAGES,
     PERSON_ERASERS,
     PERSON_EXPORTERS,
     PERSON_STOPPERS,

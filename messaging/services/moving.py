@@ -63,6 +63,9 @@ INSERT INTO messaging_movedpage (old_id, page_id) VALUES (%s, %s)
 ON CONFLICT (old_id) DO UPDATE SET page_id = excluded.page_id
 """
 FIND_REDIRECT = "SELECT page_id FROM messaging_movedpage WHERE old_id = %s"
+FIND_MOVED = """
+SELECT old_id FROM messaging_movedpage WHERE old_id = ANY(%(ids)s::text[]) OR page_id = ANY(%(ids)s::text[])
+"""
 
 
 class MovedPost(NamedTuple):
@@ -88,6 +91,11 @@ def moved_to(page_id: str) -> str | None:
     """The page id that an id of earlier rules redirects to; None for any other id."""
     row = fetch_one(FIND_REDIRECT, [page_id])
     return row[0] if row else None
+
+
+def moved_pages(page_ids: Collection[str]) -> set[str]:
+    """Those of the ids that redirect to other pages, and those that redirect to these. For the setting MOVED_PAGES."""
+    return {old_id for (old_id,) in fetch_all(FIND_MOVED, {"ids": list(page_ids)})}
 
 
 def move_page(page: Page) -> int:

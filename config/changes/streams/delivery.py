@@ -23,6 +23,7 @@ from config.changes.rows import Cursor
 from config.changes.streams import events
 from config.changes.streams.events import Chunk
 from config.changes.streams.hub import Hub
+from config.changes.streams.log_reader import PageMoved, read_channel
 from config.changes.streams.opening import OpenedStream
 from config.changes.streams.rendering import render
 from config.changes.threads import Threads
@@ -118,6 +119,9 @@ class Stream:
                 await self._send_next()
         except TimeoutError:
             pass
+        except PageMoved:
+            # The client connects again, and then follows the page with the new id.
+            self.end()
         except Error as error:
             logger.warning("A stream did not catch up: %s", first_line(error))
 
@@ -146,7 +150,7 @@ class Stream:
     def _read_on(self, cursor: Cursor) -> tuple[bytes, Cursor]:
         """In a thread: the next events of the log, and the cursor after them."""
         try:
-            batch = reading.read(self.source.channel, cursor, limit=CATCH_UP_MAX)
+            batch = read_channel(self.source.channel, cursor, limit=CATCH_UP_MAX)
         except CursorExpired:
             now = reading.now()
             return events.resync(self.source, now).body, now

@@ -62,6 +62,10 @@ class Groups:
     def streams_of(self, source: Source) -> Sequence[Subscriber]:
         return list(self._sources.get(_key_of(source.channel), {}).get(source, ()))
 
+    def of_page(self, page_id: str) -> Sequence[Subscriber]:
+        sources = self._sources.get(("page", page_id), {})
+        return [stream for streams in sources.values() for stream in streams]
+
     def matching(self, rows: Iterable[ChangeRow]) -> dict[Source, list[ChangeRow]]:
         """The sources that include any of the rows, with those rows."""
         found: dict[Source, list[ChangeRow]] = defaultdict(list)

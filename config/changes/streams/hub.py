@@ -111,7 +111,7 @@ class Hub:
         return pause
 
     async def _checked_read(self) -> ReadResult:
-        """Read rows, and end the streams of credentials that are not valid any more."""
+        """Read rows, and end the streams of pages that were moved, and of credentials that are not valid any more."""
         now = time.monotonic()
         is_due = now >= self._checked + CHECK_SECONDS
         after = self.cursor if self.ready.is_set() else None
@@ -119,10 +119,10 @@ class Hub:
         if is_due:
             self._checked = now
         ended = {id(credential) for credential in result.ended}
-        for stream in list(self.groups) if ended else []:
-            if id(stream.credential) in ended:
-                stream.end()
-                self.groups.discard(stream)
+        invalid = [stream for stream in self.groups if id(stream.credential) in ended] if ended else []
+        for stream in [*invalid, *(stream for page_id in result.moved for stream in self.groups.of_page(page_id))]:
+            stream.end()
+            self.groups.discard(stream)
         return result
 
     def _credentials(self) -> list[Credential]:

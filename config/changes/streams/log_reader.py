@@ -1,8 +1,8 @@
-"""Reads the log for the hub, in a thread with a database connection, after a check of the credentials."""
+"""Reads the log in a thread with a database connection: for the hub, which also checks credentials, and for streams."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 from django.conf import settings
@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 
 from config.api.credentials import Credential
 from config.changes import reading
-from config.changes.channels import WholeLog
+from config.changes.channels import Channel, WholeLog
 from config.changes.exceptions import CursorExpired
 from config.changes.reading import Batch
 from config.changes.rows import Cursor
@@ -19,12 +19,20 @@ READ_MAX = 500
 
 
 class ReadResult(NamedTuple):
-    """What one read has found. `is_blocked`: rows follow that cannot be read yet; `expired`: rows were missed."""
+    """What one read has found. `is_blocked`: rows follow that cannot be read yet; `expired`: rows were missed.
+
+    `moved`: the earlier ids of pages that were moved. Streams of these do not get the rows.
+    """
 
     batch: Batch
     is_blocked: bool = False
     expired: bool = False
     ended: Sequence[Credential] = ()
+    moved: Set[str] = frozenset()
+
+
+class PageMoved(Exception):
+    """The page of a channel was moved: its rows are those of a page with another id."""
 
 
 def read_log(after: Cursor | None, credentials: Sequence[Credential]) -> ReadResult:
@@ -36,7 +44,17 @@ def read_log(after: Cursor | None, credentials: Sequence[Credential]) -> ReadRes
         batch = reading.read(WholeLog(), after, limit=READ_MAX)
     except CursorExpired:
         return ReadResult(Batch([], reading.now()), expired=True, ended=ended)
-    return ReadResult(batch, not batch.has_more and reading.is_followed(batch.next.position), ended=ended)
+    is_blocked = not batch.has_more and reading.is_followed(batch.next.position)
+    # After the rows were read: a move changes the page of rows in its transaction.
+    return ReadResult(batch, is_blocked, ended=ended, moved=_moved(row.page_id for row in batch.rows))
+
+
+def read_channel(channel: Channel, after: Cursor, *, limit: int) -> Batch:
+    """The rows of a channel after a cursor. Raises CursorExpired (410), and PageMoved: some may be missing."""
+    batch = reading.read(channel, after, limit=limit)
+    if channel.page_id in _moved([channel.page_id]):
+        raise PageMoved
+    return batch
 
 
 def ended_credentials(credentials: Sequence[Credential]) -> list[Credential]:
@@ -44,3 +62,10 @@ def ended_credentials(credentials: Sequence[Credential]) -> list[Credential]:
     if not credentials:
         return []
     return [ended for path in settings.CREDENTIAL_CHECKS for ended in import_string(path)(credentials)]
+
+
+def _moved(page_ids: Iterable[str | None]) -> Set[str]:
+    """By the function in the setting MOVED_PAGES."""
+    known = {page_id for page_id in page_ids if page_id is not None}
+    moved: Set[str] = import_string(settings.MOVED_PAGES)(known) if known else frozenset()
+    return moved
