@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
+from django.db import IntegrityError
 
 from messaging.admin.desk.running import run_to_end
 from messaging.models import BulkJob, JobState, Message
@@ -12,10 +16,12 @@ from messaging.services.bulk_jobs import start_on_posts_of, start_undo, stop_job
 from moving import claims
 from moving.exceptions import PostsChanging
 from moving.models import ImportedAuthor
+from tests.agents.racing import race
 from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
 from tests.moving.imports.generating import disqus
 from tests.moving.imports.importing import import_posts
 from tests.moving.imports.test_claims import PATH, client_of, person_with
+from tests.sessions import wait_until_another_waits
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "a1@big.example"
@@ -74,3 +80,28 @@ def test_a_stopped_job_does_not_go_on_with_other_posts_of_the_person(author: Imp
     assert (job.about, job.state, job.finished_at is None) == (person, JobState.FINISHED, False)
     own.refresh_from_db()
     assert own.status == "published"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_starts_while_the_author_is_deleted_fails(
+    author: ImportedAuthor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would be deleted after its super admin has been told that it was started."""
+    person, boss, hand_over = person_with(ADDRESS), SuperAdminFactory(), claims.hand_over_jobs
+
+    def start(_number: int) -> None:
+        start_on_posts_of(author.account, kind=BulkJob.HIDE_POSTS, by=boss)
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def hand_over_beside(*, of: UUID, to: UUID) -> None:
+            hand_over(of=of, to=to)
+            started.append(pool.submit(race, 1, start))
+            wait_until_another_waits()
+
+        started: list[Any] = []
+        monkeypatch.setattr(claims, "hand_over_jobs", hand_over_beside)
+        assert claims.claim(author_id=author.pk, person=person)
+        with pytest.raises(IntegrityError):
+            started[0].result()
+    assert not BulkJob.objects.exists()
