@@ -42,9 +42,13 @@ def entries_about(model: type[models.Model], ids: Collection[object]) -> models.
 
 def forget_entries_about(model: type[models.Model], ids: Collection[object]) -> None:
     """Remove from the history what rows were called and the reasons that were given; what was decided stays."""
-    entries = entries_about(model, ids)
-    forget_reasons(entries)
-    entries.update(object_repr="")
+    forget_reasons(entries_about(model, ids))
+    forget_names_about(model, ids)
+
+
+def forget_names_about(model: type[models.Model], ids: Collection[object]) -> None:
+    """Remove from the history what rows were called, of a post its first words; decisions and reasons stay."""
+    entries_about(model, ids).update(object_repr="")
 
 
 def forget_reasons(entries: models.QuerySet[LogEntry]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Case, Value, When
 
-from config.admin.audit import entries_about, forget_entries_about, forget_reasons
+from config.admin.audit import forget_entries_about
 from config.cache.versions import EVERYTHING, invalidate
 from config.changes.log import append
 from config.database.sql import allow_long_statements, database_now
@@ -39,7 +39,7 @@ def erase(subject: Subject) -> int:
     MessageVersion.objects.filter(message__in=ids).delete()
     # Here, while the posts are known to be of the person.
     Decision.objects.filter(message__in=ids).exclude(reason="").update(reason="")
-    forget_reasons(entries_about(Message, ids))
+    forget_entries_about(Message, ids)
     now = database_now()
     if not subject.delete_posts:
         # The reports of a deleted post stay closed.
@@ -61,4 +61,3 @@ def _delete(posts: list[Message]) -> None:
     close_reports([post.pk for post in posts], at=database_now())
     count_answers((post for post in posts if post.status == MessageStatus.PUBLISHED), by=-1)
     append([deletion_of(post) for post in posts if post.was_public])
-    forget_entries_about(Message, [post.pk for post in posts])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from config.admin.audit import forget_names_about
 from config.api.credentials import Credential
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import allow_long_statements, database_now
@@ -39,6 +40,7 @@ def delete_message(*, auth: Credential, message_id: UUID, transaction: WriteTran
         updated_at=now,
     )
     close_reports([post.pk], at=now)
+    forget_names_about(Message, [post.pk])
     if post.status == MessageStatus.PUBLISHED:
         count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)
     if post.was_public:

@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 from django.conf import settings
 
+from config.admin.audit import forget_names_about
 from config.api.credentials import Credential
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import allow_long_statements, database_now
@@ -53,6 +54,7 @@ def edit_message(*, post: Message, changes: Mapping[str, Any], transaction: Writ
         raise TooManyEdits(max=EDITS_MAX)
     now = database_now()
     store_version(post, now=now)
+    forget_names_about(Message, [post.pk])
     is_public = post.status == MessageStatus.PUBLISHED
     if is_public and draft.community is not None and draft.community.needs_approval(post.author_kind):
         _hold(post, changed, now=now, transaction=transaction)

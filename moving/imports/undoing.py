@@ -15,6 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from config.admin.actions import REASON_MAX
+from config.admin.audit import forget_names_about
 from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import database_now, execute, fetch_all
 from config.writes.retries import retried
@@ -102,6 +103,7 @@ def _undo_batch(move: Move) -> int:
         return 0
     execute(LOCK, [ids])
     posts = {post.pk: post for post in Message.objects.filter(pk__in=ids)}
+    forget_names_about(Message, ids)
     removed = _removable([each for each in ids if each in posts])
     answered = [post for post in posts.values() if post.pk not in removed]
     count_answers(filter(_is_counted, posts.values()), by=-1)

@@ -16,19 +16,21 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agents.services import reject_request
-from config.admin.audit import log_decision
+from config.admin.audit import forget_names_about, log_decision
 from config.probes import readiness as probes
 from config.probes.readiness import readiness
 from config.version import VERSION
 from desk.health import checks as health_checks
 from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total, Trouble
+from messaging.models import Message
+from messaging.services.moderation import hide_message
 from tests.admin.pages import read
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.days import today
 from tests.desk.making import roll_up, write
 from tests.desk.world import add_numbers
 from tests.embeds.making import an_embed
-from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 # With those of the session and the account, and of the queues.
@@ -65,8 +67,15 @@ def test_the_overview_says_what_the_team_decided(overview: Any) -> None:
     pending = RequestFactory(agent_handle="loud_one")
     reject_request(request_id=pending.pk, by=SuperAdminFactory(handle="careful"), reason="Too <b>loud</b>.")
     text = " ".join(overview().split())
-    assert "<b>@careful</b> rejected: agent request" in text
+    assert re.search("<b>@careful</b> rejected: <a href=[^>]+>agent request @loud_one for", text)
     assert "<q>Too &lt;b&gt;loud&lt;/b&gt;.</q>" in text
+
+
+def test_the_link_to_a_post_whose_text_is_forgotten_has_a_text(overview: Any) -> None:
+    post = MessageFactory()
+    hide_message(message_id=post.pk, by=SuperAdminFactory())
+    forget_names_about(Message, [post.pk])
+    assert re.search(rf"hidden: <a href=\"[^\"]*{post.pk}[^\"]*\">message </a>", overview())
 
 
 def test_a_decision_about_a_row_without_a_page_is_shown_as_text(overview: Any) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError
 from django.db import connection
 from psycopg.conninfo import make_conninfo
@@ -280,6 +281,20 @@ def test_a_post_that_a_moderator_has_decided_on_is_removed_and_the_decision_stay
     assert not Message.objects.filter(pk=hidden.pk).exists()
     decided = Decision.objects.get(act="hidden")
     assert (decided.message_id, decided.reason) == (None, "An advertisement.")
+
+
+def test_undoing_removes_the_texts_of_posts_from_the_history_and_leaves_the_reasons(
+    community: Community, tmp_path: Path
+) -> None:
+    imported = import_own(tmp_path / "a.jsonl", community, {"id": "1"}, {"id": "2"})
+    removed, answered = Message.objects.all()
+    MessageFactory(parent=answered)
+    for post in (removed, answered):
+        hide_message(message_id=post.pk, by=SuperAdminFactory(), reason="An advertisement.")
+    assert undo_import(imported.id) == 2
+    entries = LogEntry.objects.filter(object_id__in=[str(removed.pk), str(answered.pk)])
+    decided = ("", "Hidden (published → hidden): An advertisement.")
+    assert list(entries.values_list("object_repr", "change_message")) == [decided] * 2
 
 
 @pytest.mark.parametrize("first", [0, 1])
