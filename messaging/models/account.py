@@ -132,6 +132,11 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
         ]
 
     @property
+    def can_act(self) -> bool:
+        """A person who waits for an erasure can only cancel it."""
+        return self.is_active and self.erasure_due_at is None
+
+    @property
     def is_of_service(self) -> bool:
         """As OF_SERVICE: no person and no agent, so nothing is decided on it."""
         return "-" in self.handle

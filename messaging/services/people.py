@@ -46,13 +46,13 @@ def unsuspend_person(*, person: Account, by: Account, reason: str = "") -> Accou
 
 
 def _locked(person: Account) -> tuple[Account, set[Account]]:
-    """(the person, the active super admins), all locked: if two super admins suspend each other, the second fails."""
+    """(the person, the super admins who can act), locked: if two super admins suspend each other, the second fails."""
     either = Q(pk=person.pk) | Q(is_superuser=True, is_active=True)
     people = Account.objects.select_for_update(no_key=True).filter(either, ~OF_SERVICE, kind=AccountKind.HUMAN)
     locked = {row.pk: row for row in people.order_by("pk")}
     if person.pk not in locked:
         raise PersonNotFound
-    return locked[person.pk], {row for row in locked.values() if row.is_superuser and row.is_active}
+    return locked[person.pk], {row for row in locked.values() if row.is_superuser and row.can_act}
 
 
 def _save(person: Account, *, by: Account, done: str, reason: str) -> None:

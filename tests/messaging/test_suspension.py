@@ -10,7 +10,8 @@ from django.test import Client
 
 from agents.services import freeze_agent
 from messaging.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
-from messaging.models import Account
+from messaging.models import Account, PostsChoice
+from messaging.personal_data.erasures import cancel_erasure, request_erasure
 from messaging.services.people import suspend_person, unsuspend_person
 from tests.admin.pages import decide, page
 from tests.agents.factories import TokenHolder, agent_with_token
@@ -116,6 +117,22 @@ def test_the_last_active_super_admin_cannot_be_suspended(boss: Account, ada: Acc
     with pytest.raises(LastSuperAdmin):
         suspend_person(person=boss, by=ada)
     assert Account.objects.get(pk=boss.pk).is_active
+
+
+def test_a_super_admin_who_waits_for_an_erasure_is_no_active_one(boss: Account, ada: Account) -> None:
+    leaving = SuperAdminFactory()
+    request_erasure(person=leaving, posts=PostsChoice.ANONYMOUS, by=leaving)
+    with pytest.raises(LastSuperAdmin):
+        suspend_person(person=boss, by=ada)
+    assert Account.objects.get(pk=boss.pk).is_active
+    cancel_erasure(person=leaving, by=leaving)
+    suspend_person(person=boss, by=leaving)
+
+
+def test_a_super_admin_who_waits_for_an_erasure_can_be_suspended(boss: Account) -> None:
+    leaving = SuperAdminFactory()
+    request_erasure(person=leaving, posts=PostsChoice.ANONYMOUS, by=leaving)
+    assert not suspend_person(person=leaving, by=boss).is_active
 
 
 @pytest.mark.django_db(transaction=True)
