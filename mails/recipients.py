@@ -40,15 +40,16 @@ def recipients_of(rows: Sequence[ChangeRow]) -> Iterator[tuple[ChangeRow, Recipi
     moderators = _moderators_of({row.community_id for row in rows if row.type in OF_MODERATORS})
     admins = _super_admins() if any(row.account_id == SERVICE for row in rows) else frozenset()
     for row in rows:
-        # Super admins decide where there is no moderator.
+        # Super admins decide where no moderator can.
         for account_id, kind in _of(row, moderators.get(row.community_id) or admins, admins):
             yield row, Recipient(account_id, kind)
 
 
 def _moderators_of(communities: Collection[UUID | None]) -> dict[UUID | None, set[UUID]]:
-    """By community, of those that have moderators. One query; None, which is no community, is not searched for."""
+    """Who can act, by community. One query; None, which is no community, is not searched for."""
     found: dict[UUID | None, set[UUID]] = defaultdict(set)
-    rows = Moderator.objects.filter(community__in=communities)
+    can_act = {"account__is_active": True, "account__erasure_due_at": None}
+    rows = Moderator.objects.filter(community__in=communities, **can_act)
     for community_id, account_id in rows.values_list("community_id", "account_id"):
         found[community_id].add(account_id)
     return found

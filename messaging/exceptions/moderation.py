@@ -78,8 +78,8 @@ class ModeratorBanned(ApiError):
 class LastModerator(ApiError):
     status_code = 409
     default_code = "last_moderator"
-    message = "Add another moderator first: this is the last one of the community."
-    cause = "Without a moderator, its posts would wait for a super admin."
+    message = "Add another moderator first: this is the last active one of the community."
+    cause = "Without an active moderator, its posts would wait for a super admin."
     remedy = "Add another moderator. A super admin may remove the last one."
 
 

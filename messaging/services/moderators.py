@@ -93,7 +93,7 @@ def remove_moderator(*, community_id: UUID, account_id: UUID, by: Account) -> No
     if not by.is_superuser:
         if account_id == community.created_by_id != by.pk:
             raise CreatorProtected
-        if len(moderators) == 1:
+        if {row.account_id for row in moderators.values() if row.account.can_act} <= {account_id}:
             raise LastModerator
     removed.delete()
     log_about_community(community, Act.REMOVED, by=by, verb=f"Moderator {removed} removed", account=removed.account)

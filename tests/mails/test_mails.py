@@ -222,6 +222,16 @@ def test_the_moderators_of_any_number_of_communities_are_one_query(count: int, d
     assert found == [*by_moderators, (without_moderators.pk, admin.pk), (None, admin.pk)]
 
 
+@pytest.mark.parametrize("cannot", [{"is_active": False}, {"erasure_due_at": Now()}])
+def test_super_admins_decide_where_no_moderator_can(cannot: dict[str, Any]) -> None:
+    admin, post = SuperAdminFactory(), MessageFactory(community=CommunityFactory())
+    moderator = Moderator.objects.create(community=post.community, account=PersonFactory()).account
+    type(moderator).objects.filter(pk=moderator.pk).update(**cannot)
+    assert [recipient.account_id for _row, recipient in recipients_of([pending(post)])] == [admin.pk]
+    able = Moderator.objects.create(community=post.community, account=PersonFactory())
+    assert [recipient.account_id for _row, recipient in recipients_of([pending(post)])] == [able.account_id]
+
+
 def test_links_are_the_addresses_of_the_pages(settings: Any) -> None:
     settings.ROOT_URLCONF = (path("elsewhere/", include("config.urls")),)
     pages = f"{BASE}/elsewhere/account"

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.db import connection
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from messaging.models import Account, Ban, Community, Decision, Message, Moderator
@@ -227,6 +228,16 @@ def test_who_may_remove_whom(community: Community, creator: Account, api: Api) -
     assert of_helper.delete(of(community, f"/moderators/{creator.pk}")).error == "moderator_not_found"
     super_admin = Api.as_person(SuperAdminFactory())
     assert super_admin.delete(of(community, f"/moderators/{helper.pk}")).status == 200, "also the last one"
+
+
+@pytest.mark.parametrize("cannot", [{"is_active": False}, {"erasure_due_at": Now()}])
+def test_the_last_moderator_who_can_decide_does_not_leave(
+    cannot: dict[str, Any], community: Community, creator: Account, api: Api
+) -> None:
+    other = Moderator.objects.create(community=community, account=PersonFactory())
+    Account.objects.filter(pk=other.account_id).update(**cannot)
+    assert api.delete(of(community, f"/moderators/{creator.pk}")).error == "last_moderator"
+    assert api.delete(of(community, f"/moderators/{other.account_id}")).status == 200
 
 
 @pytest.mark.parametrize("handle", ["nobody_here", "agent"])
