@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from django.contrib.auth.hashers import make_password
 from django.core.management.base import CommandError
 
 from messaging.models import Account, AccountKind
 from messaging.models.account import OF_SERVICE
-
-# No person can have this handle: it contains a hyphen.
-COMMAND_LINE = "command-line"
+from messaging.services.accounts import COMMAND_LINE, command_line
 
 
 def add_by_option(parser: ArgumentParser) -> None:
@@ -20,7 +17,7 @@ def add_by_option(parser: ArgumentParser) -> None:
 
 def get_actor(handle: str | None) -> Account:
     """The person named by --by, or the account of the command line, which has no password."""
-    return _command_line() if handle is None else get_person(handle)
+    return command_line() if handle is None else get_person(handle)
 
 
 def get_person(handle: str) -> Account:
@@ -29,11 +26,3 @@ def get_person(handle: str) -> Account:
     if person is None:
         raise CommandError(f"Person @{handle} does not exist.")
     return person
-
-
-def _command_line() -> Account:
-    account, _created = Account.objects.get_or_create(
-        handle=COMMAND_LINE,
-        defaults={"name": "Command line", "is_active": False, "password": make_password(None)},
-    )
-    return account

@@ -22,6 +22,8 @@ from messaging.queries.joins import account_from_row
 from messaging.services import second_factor
 
 CONFUSABLES_MAX = 20
+# No person can have this handle: it contains a hyphen.
+COMMAND_LINE = "command-line"
 
 
 def claim_handle(*, handle: str, field: str = "handle") -> None:
@@ -41,6 +43,15 @@ def handles_like(*, handle: str) -> list[tuple[str, Likeness]]:
     same_first = Case(When(skeleton=shape, then=0), default=1)
     claims = HandleClaim.objects.filter(skeleton__in=likenesses).exclude(handle=handle).order_by(same_first, "handle")
     return [(claim.handle, likenesses[claim.skeleton]) for claim in claims[:CONFUSABLES_MAX]]
+
+
+def command_line() -> Account:
+    """The account of commands and of the scheduler, which has no password."""
+    account, _created = Account.objects.get_or_create(
+        handle=COMMAND_LINE,
+        defaults={"name": "Command line", "is_active": False, "password": make_password(None)},
+    )
+    return account
 
 
 @retried

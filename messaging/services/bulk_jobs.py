@@ -102,7 +102,7 @@ def stop_job(*, job_id: UUID, by: Account, reason: str = "") -> BulkJob:
 @retried
 @transaction.atomic
 def continue_job(*, job_id: UUID, by: Account, reason: str = "") -> BulkJob:
-    """Continue a job that was stopped. Raises JobFinished (409)."""
+    """Continue a job that was stopped; `by` decides the rest. Raises JobFinished (409)."""
     return _move(job_id, JobState.RUNNING, by=by, reason=reason)
 
 
@@ -169,6 +169,8 @@ def _move(job_id: UUID, state: JobState, *, by: Account, reason: str) -> BulkJob
     if job.state != state:
         verb = transition("Stopped" if state == JobState.STOPPED else "Continued", job.state, state)
         job.state = state
-        job.save(update_fields=["state"])
+        if state == JobState.RUNNING:
+            job.by_id = by.pk
+        job.save(update_fields=["state", "by"])
         log_decision(by=by, about=job, verb=verb, reason=reason)
     return job

@@ -27,9 +27,12 @@ from messaging.admin.desk.jobs import refusals_of
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.admin.desk.running import run_slice, run_soon, run_to_end
 from messaging.exceptions import JobFinished, TooManyRows
-from messaging.models import Account, BulkJob, JobState, Message
+from messaging.management.actor import get_actor
+from messaging.models import Account, BulkJob, JobState, Message, PostsChoice
+from messaging.personal_data.erasures import request_erasure
 from messaging.services import bulk_jobs
 from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
+from messaging.services.people import suspend_person
 from tests.admin.pages import decide, page, read
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.agents.racing import race
@@ -274,14 +277,47 @@ def test_several_pages_of_a_job_decide_each_row_once() -> None:
     assert LogEntry.objects.filter(change_message="Rejected (pending → rejected): Spam.").count() == 6
 
 
-def test_an_unknown_kind_or_an_erased_super_admin_ends_the_job(boss: Account) -> None:
+def test_an_unknown_kind_ends_the_job(boss: Account) -> None:
     unknown = start_job(kind="agents.agentrequest:explode", label="?", ids=[RequestFactory().pk], by=boss)
-    orphan = a_job([RequestFactory()], boss)
-    BulkJob.objects.filter(pk=orphan.pk).update(by=None)
-    for job in (unknown, orphan):
-        ended = run_to_end(job.pk)
-        assert (ended.state, ended.done) == ("finished", 0)
+    ended = run_to_end(unknown.pk)
+    assert (ended.state, ended.done) == ("finished", 0)
     assert statuses() == {"pending"}
+
+
+class TestJobsOfWhoCannotAct:
+    @pytest.fixture(params=["suspended", "leaving", "erased"])
+    def job(self, request: pytest.FixtureRequest, boss: Account) -> BulkJob:
+        """A job that has changed one row of three when its super admin is no active one any more."""
+        owner = SuperAdminFactory()
+        job = a_job(RequestFactory.create_batch(3), owner)
+        run_slice(job.pk, seconds=-1)
+        if request.param == "suspended":
+            suspend_person(person=owner, by=boss)
+        elif request.param == "leaving":
+            request_erasure(person=owner, posts=PostsChoice.ANONYMOUS, by=owner)
+        else:
+            BulkJob.objects.filter(pk=job.pk).update(by=None)
+        return job
+
+    def test_the_job_stops_and_the_history_says_why(self, job: BulkJob, admin_client: Client) -> None:
+        out = StringIO()
+        call_command("run_desk_jobs", "--json", stdout=out)
+        assert json.loads(out.getvalue()) == {"finished": 0}
+        job.refresh_from_db()
+        assert (job.state, job.done, job.refused) == ("stopped", 1, 0)
+        assert "Stopped (running → stopped): Its super admin cannot decide any more." in read(admin_client, job)
+
+    def test_who_continues_the_job_decides_the_rest(self, job: BulkJob, boss: Account, admin_client: Client) -> None:
+        run_to_end(job.pk)
+        decide(admin_client, job, "continue")
+        ended = run_to_end(job.pk)
+        assert (ended.state, ended.done, ended.by) == ("finished", 3, boss)
+        assert AgentRequest.objects.filter(decided_by=boss).count() == 2
+
+    def test_a_job_of_a_command_goes_on(self) -> None:
+        author = MessageFactory().author
+        job = start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=get_actor(None), reason="Spam.")
+        assert run_to_end(job.pk).done == 1
 
 
 class TestPostsOfAnAuthor:

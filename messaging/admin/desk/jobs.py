@@ -74,7 +74,7 @@ STOP = AdminAction(
 CONTINUE = AdminAction(
     name="continue",
     label="Continue",
-    confirmation="The rest of the rows are changed.",
+    confirmation="The rest of the rows are changed, in your name.",
     success_message="running",
     run=_continue,
     is_available=lambda row: row.state == JobState.STOPPED,

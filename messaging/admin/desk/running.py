@@ -21,7 +21,8 @@ from config.due import ask_for
 from config.leases import LeaseLost, release, require_lease, take
 from config.writes.retries import retried
 from messaging.models import Account, BulkJob, JobState
-from messaging.services.bulk_jobs import count_rows, finish_job
+from messaging.services.accounts import command_line
+from messaging.services.bulk_jobs import count_rows, finish_job, stop_job
 from messaging.services.hiding import BATCH, hide_batch, posts_hidden_together, posts_to_hide, restore_batch
 
 # So long a request works on a job before it reports.
@@ -36,11 +37,17 @@ class JobInterrupted(Exception):
 
 
 def run_slice(job_id: UUID, *, seconds: float = SLICE_SECONDS) -> BulkJob:
-    """Work on a job for some time, unless another process does; returns the job as it is then."""
+    """Work on a job for some time, unless another process does; returns the job as it is then.
+
+    A job whose super admin cannot act any more is stopped.
+    """
     job = take(BulkJob.objects.filter(pk=job_id).due())
     if job is not None:
         try:
-            _work(job, until=time.monotonic() + seconds)
+            if _may_decide(job.by):
+                _work(job, until=time.monotonic() + seconds)
+            else:
+                stop_job(job_id=job.pk, by=command_line(), reason="Its super admin cannot decide any more.")
         finally:
             release(job)
     return BulkJob.objects.select_related("by", "about").defer("ids").get(pk=job_id)
@@ -96,6 +103,11 @@ def find_action(kind: str) -> tuple[ReadOnlyModelAdmin, AdminAction] | None:
     return None
 
 
+def _may_decide(by: Account | None) -> bool:
+    """The account of the command line, which has no password, is inactive."""
+    return by is not None and (by.is_of_service or by.can_act)
+
+
 def _work(job: BulkJob, *, until: float) -> None:
     step = _batch if job.kind in {BulkJob.HIDE_POSTS, BulkJob.RESTORE_POSTS} else _row
     try:
@@ -140,7 +152,7 @@ def _change_batch(job: BulkJob, ids: list[UUID], *, by: Account) -> tuple[int, i
 def _row(job: BulkJob) -> bool:
     """The next row and its count in one transaction, so that no row is decided twice; False after the last one."""
     found = find_action(job.kind)
-    if found is None or job.by is None or job.position >= len(job.ids):
+    if found is None or job.position >= len(job.ids):
         return False
     rows, action = found
     row = rows.model._default_manager.filter(pk=job.ids[job.position]).first()
