@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
 from config.admin.audit import entries_about, log_decision
 from messaging.models import Account, Message, PostsChoice
@@ -18,6 +22,7 @@ from tests.api import Api
 from tests.factories import MessageFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
+MIGRATION = import_module("messaging.migrations.0040_texts_of_deleted_posts")
 TEXT = "Unwise words"
 DECISION = "Approved (pending → published): Fine."
 
@@ -60,3 +65,26 @@ def test_an_erasure_that_leaves_the_posts_removes_texts_and_reasons(post: Messag
     request_erasure(person=post.author, posts=PostsChoice.ANONYMOUS, by=post.author, wait=timedelta())
     assert run_due_jobs()["erasures"] == 1
     assert sorted(names_and_decisions(post)) == [("", "Approved (pending → published)"), ("", "Hidden")]
+
+
+def test_the_migration_removes_the_texts_of_posts_that_are_deleted_edited_or_gone(
+    boss: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MIGRATION, "BATCH", MIGRATION.BATCH.replace("LIMIT 2000", "LIMIT 1"))
+    posts = ["published", "edited", "deleted", "erased", "gone"]
+    rows = {name: MessageFactory(content=f"Of {name}") for name in posts}
+    for row in rows.values():
+        log_decision(by=boss, about=row, verb="Looked at", reason="Odd.")
+    log_decision(by=boss, about=boss, verb="Looked at")
+    changed = {
+        "edited": {"edited_at": timezone.now()},
+        "deleted": {"status": "deleted", "content": ""},
+        "erased": {"status": "hidden", "status_before_hiding": "deleted", "content": ""},
+    }
+    for name, values in changed.items():
+        Message.objects.filter(pk=rows[name].pk).update(**values)
+    Message.objects.filter(pk=rows["gone"].pk).delete()
+    MIGRATION.forget_texts(None, SimpleNamespace(connection=connection))
+    names = {name: names_and_decisions(row) for name, row in rows.items()}
+    assert names == {name: [("Of published" if name == "published" else "", "Looked at: Odd.")] for name in posts}
+    assert entries_about(Account, [boss.pk]).get().object_repr == str(boss)
