@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -38,17 +39,28 @@ POLICY = "; ".join(
 READ_METHODS = ["get", "head"]
 JSON_DOCUMENT = "application/vnd.oai.openapi+json"
 JSON_TYPES = (JSON_DOCUMENT, "application/json")
+_generating = Lock()
 RENDERERS = {renderer.media_type: renderer for renderer in SpectacularAPIView.renderer_classes}
 
 
-@cache
 def document(media_type: str) -> bytes:
     """The OpenAPI document. It is public and costs as much as a hundred responses, so it is generated once."""
-    schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    # The first generation of a process fails in one of two threads.
+    with _generating:
+        return rendered(media_type)
+
+
+@cache
+def rendered(media_type: str) -> bytes:
     if media_type in JSON_TYPES:
-        return to_json(schema)
-    rendered = RENDERERS[media_type]().render(schema, renderer_context={})
-    return rendered if isinstance(rendered, bytes) else rendered.encode()
+        return to_json(schema())
+    text = RENDERERS[media_type]().render(schema(), renderer_context={})
+    return text if isinstance(text, bytes) else text.encode()
+
+
+@cache
+def schema() -> Any:
+    return SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
 
 
 def demo_token() -> str | None:
