@@ -14,6 +14,7 @@ from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import database_now, execute
 from config.writes.retries import retried
 from messaging.models import Account, AccountKind, HandleClaim, Message
+from messaging.services.bans import hand_over_bans
 from messaging.services.bulk_jobs import hand_over_jobs, is_changing_all_posts
 from messaging.services.reporting import move_closing
 from moving.exceptions import ImportNotFound, PostsChanging
@@ -70,7 +71,7 @@ def _give(from_id: UUID, to_id: UUID) -> int:
 @retried
 @transaction.atomic
 def _end(author: ImportedAuthor, person: Account) -> bool:
-    """Posts that an import writes from now on are the person's. The person cannot react meanwhile."""
+    """Record the claim. Posts of a later file can be claimed again. The person cannot react meanwhile."""
     lock_source(author.move)
     # No job about the account is committed between `hand_over_jobs` and its deletion, which would delete the job.
     list(Account.objects.select_for_update().filter(pk=author.account_id))
@@ -81,6 +82,7 @@ def _end(author: ImportedAuthor, person: Account) -> bool:
     if claimed.update(account=person, claimed_at=Now(), email=""):
         _give_reactions(author.account_id, person.pk)
         hand_over_jobs(of=author.account_id, to=person.pk)
+        hand_over_bans(of=author.account_id, to=person)
         _remove(author.account)
     return True
 

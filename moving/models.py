@@ -164,7 +164,11 @@ class ImportedPost(OfSource):
 
 
 class ImportedAuthor(OfSource):
-    """Which account has the posts of a foreign author: one of its own, or that of the person who has claimed it."""
+    """Which account has the posts of a foreign author: one of its own, or that of the person who has claimed them.
+
+    Later imports write in nobody's name: once it is claimed, the foreign author has a further row, with an account that
+    can be claimed again.
+    """
 
     move = models.ForeignKey(Move, on_delete=models.PROTECT, related_name="authors")
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="imported_authors")
@@ -178,9 +182,12 @@ class ImportedAuthor(OfSource):
     class Meta:
         indexes = [
             models.Index("email", condition=~Q(email="") & Q(claimed_at=None), name="claimable_authors"),
+            models.Index("community", "format", "source_id", name="rows_of_foreign_author"),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["community", "format", "source_id"], name="foreign_author_once"),
+            models.UniqueConstraint(
+                fields=["community", "format", "source_id"], condition=Q(claimed_at=None), name="unclaimed_author_once"
+            ),
         ]
 
     def __str__(self) -> str:

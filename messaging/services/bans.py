@@ -14,8 +14,9 @@ from django.db.models import Exists, OuterRef
 from config.api.credentials import Credential
 from config.writes.retries import retried
 from messaging.exceptions import AccountNotFound, BannedFromCommunity, BanNotFound, ModeratorBanned
-from messaging.models import Account, Act, Ban, Community
+from messaging.models import Account, Act, Ban, Community, Decision
 from messaging.models.account import OF_SERVICE
+from messaging.models.moderation import moderated_by
 from messaging.services.decisions import log_about_community
 from messaging.services.moderators import is_moderator_or_super_admin, moderated_community
 
@@ -60,3 +61,13 @@ def lift_ban(*, community_id: UUID, account_id: UUID, by: Account, reason: str =
     ban.delete()
     verb = f"Ban of {ban} lifted"
     log_about_community(community, Act.UNBANNED, by=by, verb=verb, reason=reason, account=ban.account)
+
+
+def hand_over_bans(*, of: UUID, to: Account) -> None:
+    """The bans of an account, and the decisions about it, whose posts are those of another one now, are of that one.
+
+    Nobody who moderates a community is banned from it.
+    """
+    bans = Ban.objects.filter(account=of).exclude(community__in=moderated_by(to))
+    bans.exclude(community__in=Ban.objects.filter(account=to).values("community")).update(account=to)
+    Decision.objects.filter(account=of).update(account=to)

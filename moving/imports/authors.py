@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib.auth.hashers import make_password
 
 from config.database.sql import fetch_all
-from messaging.deleted_accounts import HEIR_HANDLES, HEIRS
+from messaging.deleted_accounts import HEIR_HANDLES, HEIR_IDS, HEIRS
 from messaging.models import Account, AccountKind, HandleClaim
 from messaging.personal_data.erasing import heirs
 from moving.imports.texts import handle_for, source_id_of
@@ -17,11 +17,14 @@ from moving.models import ImportedAuthor, Move
 
 # The format in which erased people are one author, as they are one account here.
 OWN = "jsonl"
-KNOWN = """
+OF_SOURCES = """
 SELECT source_id, account_id FROM moving_importedauthor
 WHERE community_id = %s AND format = %s AND source_id = ANY(%s::text[])
 """
-ERASED = f"{KNOWN} AND posts_are_erased"
+# Not those of persons: who claims earlier posts has not agreed to those of a later file. The account of erased people
+# comes last, and so before another one in the dictionary.
+KNOWN = f"{OF_SOURCES} AND (claimed_at IS NULL OR account_id = ANY(%s::uuid[])) ORDER BY claimed_at NULLS FIRST"
+ERASED = f"{OF_SOURCES} AND posts_are_erased"
 
 
 class Writer(Protocol):
@@ -41,7 +44,7 @@ def accounts_of(posts: Iterable[Writer], *, move: Move, site: str = "") -> dict[
     """The account of each author, by foreign id; creates those that are missing. The caller has locked the source."""
     authors = {post.author_id: post for post in posts}
     stored = {source_id_of(author_id, site=site): author_id for author_id in authors}
-    rows = fetch_all(KNOWN, [move.community_id, move.format, list(stored)])
+    rows = fetch_all(KNOWN, [move.community_id, move.format, list(stored), list(HEIR_IDS.values())])
     known: dict[str, UUID] = {stored[source_id]: account_id for source_id, account_id in rows}
     if move.format == OWN and not HEIRS.isdisjoint(authors):
         known |= {HEIR_HANDLES[kind]: account_id for kind, account_id in heirs().items()}

@@ -16,10 +16,12 @@ from django.utils import timezone
 from config.database.sql import execute
 from config.personal_data import Subject
 from messaging.deleted_accounts import HEIR_IDS
-from messaging.models import Account, HandleClaim, Message, PostsChoice
+from messaging.models import Account, Act, Ban, Decision, HandleClaim, Message, PostsChoice
 from messaging.personal_data.erasing import heirs
 from messaging.personal_data.erasures import request_erasure
 from messaging.personal_data.jobs import run_due_jobs
+from messaging.services.bans import ban_account
+from messaging.services.moderators import add_moderator
 from moving import claims
 from moving.exceptions import ImportNotFound
 from moving.models import ImportedAuthor
@@ -28,7 +30,7 @@ from reactions import queries
 from reactions.models import Reaction
 from tests.agents.racing import race
 from tests.commands.running import run
-from tests.factories import CommunityFactory, MessageFactory, PersonFactory
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_hiding import wrong_counts
 from tests.moving.imports.generating import disqus
 from tests.moving.imports.importing import import_own, import_posts
@@ -70,11 +72,28 @@ def test_a_person_takes_over_the_posts_of_their_address(author: ImportedAuthor, 
     assert not Account.objects.filter(pk=author.account_id).exists()
     assert not HandleClaim.objects.filter(handle=author.account.handle).exists()
     assert client.post(PATH, {"author": author.pk}).status_code == 404
-    # A longer file of the same origin: its further posts are the person's.
-    file = disqus(tmp_path / "b.xml", posts=30, pages=2)
-    file.write_text(file.read_text().replace('dsq:id="2"', 'dsq:id="200"'))
-    import_posts("disqus", file, author.community, tmp_path / "r.csv")
-    assert not ImportedAuthor.objects.filter(email="a1@big.example").exists()
+
+
+def test_posts_of_a_later_file_are_the_persons_only_after_another_claim(
+    author: ImportedAuthor, tmp_path: Path
+) -> None:
+    """Its author id may be invented by who imports it."""
+    person = person_with("a1@big.example")
+    assert claims.claim(author_id=author.pk, person=person)
+    claimed = set(Message.objects.filter(author=person).values_list("pk", flat=True))
+    longer = disqus(tmp_path / "b.xml", posts=300, pages=2)
+    for _ in range(2):
+        import_posts("disqus", longer, author.community, tmp_path / "r.csv")
+        assert set(Message.objects.filter(author=person).values_list("pk", flat=True)) == claimed
+    later = claims.claimable_by(person).get()
+    new = Message.objects.filter(author=later.account_id).count()
+    assert new > 0
+    assert claims.claim(author_id=later.pk, person=person)
+    assert Message.objects.filter(author=person).count() == len(claimed) + new
+    request_erasure(person=person, posts=PostsChoice.DELETED, by=person, wait=timedelta())
+    assert run_due_jobs()["erasures"] == 1
+    rows = ImportedAuthor.objects.filter(source_id=author.source_id)
+    assert set(rows.values_list("email", "account", "posts_are_erased")) == {("", HEIR_IDS["human"], True)}
 
 
 @pytest.mark.parametrize(("address", "verified"), [("a1@big.example", False), ("a2@big.example", True), ("", True)])
@@ -160,6 +179,19 @@ def test_a_reaction_of_the_person_that_is_written_meanwhile_stays(author: Import
             wait_until_another_waits()
         assert claimed.result() == [True]
     assert set(post.reactions.values_list("account", "emoji")) == {(person.pk, "🎉"), (author.account_id, "👍")}
+
+
+def test_a_ban_of_the_author_is_one_of_the_person(author: ImportedAuthor) -> None:
+    person, boss = person_with("a1@big.example"), SuperAdminFactory()
+    communities = [author.community, CommunityFactory(), CommunityFactory()]
+    for community in communities:
+        ban_account(community_id=community.pk, account_id=author.account_id, by=boss, reason="Spam")
+    ban_account(community_id=communities[1].pk, account_id=person.pk, by=boss, reason="Earlier")
+    add_moderator(community_id=communities[2].pk, handle=person.handle, by=boss)
+    assert claims.claim(author_id=author.pk, person=person)
+    bans = Ban.objects.filter(account=person)
+    assert set(bans.values_list("community", "reason")) == {(communities[0].pk, "Spam"), (communities[1].pk, "Earlier")}
+    assert set(Decision.objects.filter(act=Act.BANNED).values_list("account", flat=True)) == {person.pk}
 
 
 @pytest.mark.parametrize("sent", ["", "x", "-1", "9" * 30, "²"])
