@@ -87,7 +87,7 @@ def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move, site
     posts = [post.without_content() if post.author_id in erased else post for post in posts]
     new = _new_posts(posts, times, known)
     if new:
-        _add(new, move, site)
+        _add(new, move, site, existing_pages={post.page_id for post in known.values()})
     return Written(new=len(new), earlier=len(posts) - len(new))
 
 
@@ -107,10 +107,12 @@ def _new_posts(posts: Sequence[StagedPost], times: Sequence[int], known: dict[st
     return new
 
 
-def _add(new: list[NewPost], move: Move, site: str) -> None:
+def _add(new: list[NewPost], move: Move, site: str, *, existing_pages: Collection[str]) -> None:
+    """`existing_pages` had posts when this transaction looked: one that is missing was moved, and a retry finds out."""
     accounts = accounts_of((post.staged for post in new), move=move, site=site)
     pages = {post.staged.page_id: post.staged.url for post in new}
-    execute(ADD_PAGES, [_json([{"id": page_id, "url": url} for page_id, url in pages.items()])])
+    new_pages = [{"id": page_id, "url": url} for page_id, url in pages.items() if page_id not in existing_pages]
+    execute(ADD_PAGES, [_json(new_pages)])
     sources = [
         {
             "place": place,

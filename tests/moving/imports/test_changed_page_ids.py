@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from messaging.models import Community, Message, Page
 from messaging.page_ids import normalize
+from messaging.services.moving import move_page
+from moving.imports import writing
 from moving.models import ImportedAuthor, ImportedPost
+from tests.agents.racing import race
 from tests.factories import CommunityFactory
 from tests.messaging.test_derived_rows import check
 from tests.moving.imports.importing import import_own, import_posts
@@ -45,6 +50,27 @@ def test_a_reply_on_another_page_is_a_post_of_its_own(community: Community, tmp_
     other = f"{URL}other/"
     import_own(tmp_path / "b.jsonl", community, {"id": "2", "pageUrl": other, "parentId": "1"})
     assert (posts()["2"].parent, posts()["2"].page_id) == (None, normalize(other).page_id)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_replies_that_are_written_while_the_page_is_moved_are_on_the_new_page(
+    community: Community, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts_of = writing.accounts_of
+
+    def move_before(*args: Any, **options: Any) -> Any:
+        old = Page.objects.exclude(pk=normalize(URL).page_id).first()
+        if old is not None:
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(race, 1, lambda _number: move_page(old)).result() == [1]
+        return accounts_of(*args, **options)
+
+    monkeypatch.setattr(writing, "accounts_of", move_before)
+    import_own(tmp_path / "b.jsonl", community, {"id": "2", "pageUrl": URL, "parentId": "1"})
+    assert posts()["2"].parent_id == posts()["1"].pk
+    assert {post.page_id for post in posts().values()} == {normalize(URL).page_id}
+    assert Page.objects.count() == 1
+    check()
 
 
 def test_what_was_imported_without_a_site_is_known_on_a_page_with_another_id(tmp_path: Path) -> None:
