@@ -56,9 +56,10 @@ def record_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reaso
 def start_on_posts_of(author: Account, *, kind: str, by: Account, reason: str = "") -> BulkJob:
     """A job that hides (HIDE_POSTS) or restores (RESTORE_POSTS) all posts by an account.
 
-    Raises AccountNotFound (404) for an account of the service: the posts of an heir are of many people.
+    Raises AccountNotFound (404) for an account of the service: the posts of an heir are of many people; and for one that
+    was deleted meanwhile, by an erasure or a claim.
     """
-    if author.is_of_service:
+    if author.is_of_service or not Account.objects.filter(pk=author.pk).exists():
         raise AccountNotFound
     allow_long_statements(LONG_STATEMENT_SECONDS)
     hides = kind == BulkJob.HIDE_POSTS

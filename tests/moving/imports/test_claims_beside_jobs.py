@@ -8,9 +8,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import IntegrityError
 
 from messaging.admin.desk.running import run_to_end
+from messaging.exceptions import AccountNotFound
 from messaging.models import BulkJob, JobState, Message
 from messaging.services.bulk_jobs import start_on_posts_of, start_undo, stop_job
 from moving import claims
@@ -102,6 +102,6 @@ def test_a_job_that_starts_while_the_author_is_deleted_fails(
         started: list[Any] = []
         monkeypatch.setattr(claims, "hand_over_jobs", hand_over_beside)
         assert claims.claim(author_id=author.pk, person=person)
-        with pytest.raises(IntegrityError):
+        with pytest.raises(AccountNotFound):
             started[0].result()
     assert not BulkJob.objects.exists()
