@@ -12,6 +12,7 @@ from mails.kinds import Kind
 from messaging.changes.service_events import SERVICE, ServiceEvent
 from messaging.changes.types import InboxType
 from messaging.models import Account, Moderator
+from messaging.models.account import CAN_ACT
 
 OF_INBOX = {
     InboxType.REQUEST_DECIDED: Kind.DECISION,
@@ -48,8 +49,8 @@ def recipients_of(rows: Sequence[ChangeRow]) -> Iterator[tuple[ChangeRow, Recipi
 def _moderators_of(communities: Collection[UUID | None]) -> dict[UUID | None, set[UUID]]:
     """Who can act, by community. One query; None, which is no community, is not searched for."""
     found: dict[UUID | None, set[UUID]] = defaultdict(set)
-    can_act = {"account__is_active": True, "account__erasure_due_at": None}
-    rows = Moderator.objects.filter(community__in=communities, **can_act)
+    people = Account.objects.filter(CAN_ACT)
+    rows = Moderator.objects.filter(community__in=communities, account__in=people)
     for community_id, account_id in rows.values_list("community_id", "account_id"):
         found[community_id].add(account_id)
     return found
@@ -65,4 +66,4 @@ def _of(row: ChangeRow, moderators: Collection[UUID], admins: Collection[UUID]) 
 
 
 def _super_admins() -> frozenset[UUID]:
-    return frozenset(Account.objects.filter(is_superuser=True, is_active=True).values_list("pk", flat=True))
+    return frozenset(Account.objects.filter(CAN_ACT, is_superuser=True).values_list("pk", flat=True))

@@ -31,6 +31,7 @@ NAME_MAX = 60
 HANDLE = re.compile(rf"[a-z0-9_]{{{HANDLE_MIN},{HANDLE_MAX}}}\Z")
 # Nobody can claim a handle with a hyphen: the heirs of erased people and the command line have one.
 OF_SERVICE = Q(handle__contains="-")
+CAN_ACT = Q(is_active=True, erasure_due_at=None)
 
 
 class AccountKind(models.TextChoices):
@@ -133,7 +134,7 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
 
     @property
     def can_act(self) -> bool:
-        """A person who waits for an erasure can only cancel it."""
+        """As CAN_ACT: a person who waits for an erasure can only cancel it."""
         return self.is_active and self.erasure_due_at is None
 
     @property

@@ -232,6 +232,13 @@ def test_super_admins_decide_where_no_moderator_can(cannot: dict[str, Any]) -> N
     assert [recipient.account_id for _row, recipient in recipients_of([pending(post)])] == [able.account_id]
 
 
+@pytest.mark.parametrize("cannot", [{"is_active": False}, {"erasure_due_at": Now()}])
+def test_super_admins_who_cannot_act_are_not_asked(cannot: dict[str, Any]) -> None:
+    admin, leaving = SuperAdminFactory(), SuperAdminFactory()
+    type(leaving).objects.filter(pk=leaving.pk).update(**cannot)
+    assert [recipient.account_id for _row, recipient in recipients_of([pending(MessageFactory())])] == [admin.pk]
+
+
 def test_links_are_the_addresses_of_the_pages(settings: Any) -> None:
     settings.ROOT_URLCONF = (path("elsewhere/", include("config.urls")),)
     pages = f"{BASE}/elsewhere/account"
