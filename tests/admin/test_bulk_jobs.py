@@ -374,6 +374,15 @@ class TestPostsOfAnAuthor:
         assert not BulkJob.objects.exists()
 
 
+@pytest.mark.parametrize("cannot", [{"is_active": False}, {"erasure_due_at": timezone.now()}])
+def test_the_command_decides_in_nobodys_name_who_cannot(boss: Account, cannot: dict[str, Any]) -> None:
+    Account.objects.filter(pk=boss.pk).update(**cannot)
+    author = MessageFactory().author
+    with pytest.raises(CommandError, match="suspended, or waits"):
+        call_command("hide_posts", author.handle, "--reason", "Spam.", "--by", boss.handle)
+    assert not BulkJob.objects.exists()
+
+
 def test_the_command_finishes_what_no_page_carries_out(boss: Account) -> None:
     a_job(RequestFactory.create_batch(2), boss)
     out = StringIO()
