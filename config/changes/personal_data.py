@@ -37,10 +37,10 @@ def erase_mentions(subject: Subject) -> int:
 
 
 def erase_reasons(events: QuerySet[Any], subject: Subject) -> int:
-    """The reasons, in the `data` of events for others, that mention the person."""
+    """A batch of the reasons, in the `data` of events for others, that mention the person."""
     without_reason = "%(function)s(%(expressions)s, '{reason}', 'null')"
-    told = events.filter(data__reason__regex=subject.mentions)
-    return told.update(data=Func(F("data"), function="jsonb_set", template=without_reason))
+    told = list(events.filter(data__reason__regex=subject.mentions).values_list("pk", flat=True)[:BATCH])
+    return events.filter(pk__in=told).update(data=Func(F("data"), function="jsonb_set", template=without_reason))
 
 
 def _records(events: Any) -> Iterator[dict[str, Any]]:

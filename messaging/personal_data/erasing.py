@@ -1,4 +1,4 @@
-"""Carries out the erasure of a person, in batches, each in a transaction that renews the lease.
+"""Carries out the erasure of a person, in batches, each in a transaction that renews the lease at its end.
 
 After an interruption, another process starts again with the first function; what is erased is not found again.
 """
@@ -79,8 +79,10 @@ def _operated(person: Account) -> list[UUID]:
 @retried
 @transaction.atomic
 def _batch(erasure: PersonErasure, erase: Callable[[Subject], int], subject: Subject) -> int:
+    changed = erase(subject)
+    # Last: a search without an index must not delay the readers of the change log, which wait for transactions that write.
     require_lease(erasure)
-    return erase(subject)
+    return changed
 
 
 @retried

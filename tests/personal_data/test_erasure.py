@@ -19,6 +19,7 @@ from account_area.personal_data import erase_sessions
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.services import approve_request
 from config import extension_points, leases, spawning
+from config.changes import personal_data
 from config.changes.models import Change
 from config.personal_data import Subject
 from messaging.changes.service_events import SERVICE
@@ -323,6 +324,29 @@ def test_the_reasons_of_jobs_of_an_erased_super_admin_are_gone() -> None:
 
 
 @pytest.mark.django_db
+def has_written(_subject: Subject) -> int:
+    """An eraser that finds nothing, and fails in a transaction that others would wait for."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_xact_id_if_assigned()")
+        assert cursor.fetchone() == (None,)
+    return 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_search_for_what_is_to_erase_delays_no_reader_of_the_change_log(settings: Any) -> None:
+    settings.PERSON_ERASERS = [f"{__name__}.has_written", *extension_points.PERSON_ERASERS]
+    erase(PersonFactory())
+
+
+def test_reasons_in_inboxes_are_erased_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    person = PersonFactory()
+    for _ in range(3):
+        hide_message(message_id=MessageFactory().pk, by=SuperAdminFactory(), reason=f"As @{person.handle} said.")
+    monkeypatch.setattr(personal_data, "BATCH", 2)
+    subject = Subject((person.pk,), (person.handle,), {}, delete_posts=True)
+    assert [personal_data.erase_mentions(subject) for _ in range(3)] == [2, 1, 0]
+
+
 def test_an_erased_agent_leaves_no_rows_of_its_own() -> None:
     holder = agent_with_token()
     erase(holder.request.requester, ANONYMOUS)
