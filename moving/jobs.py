@@ -70,7 +70,8 @@ def _step(move: Move) -> None:
 
 
 def _give_up(move: Move) -> None:
-    Move.objects.filter(pk=move.pk).update(
+    """Unless another step has begun meanwhile."""
+    Move.objects.filter(pk=move.pk, status=move.status, lease_id=move.lease_id).update(
         status=MoveStatus.FAILED, error="The process that ran it has ended too often.", finished_at=Now()
     )
 

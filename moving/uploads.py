@@ -135,7 +135,6 @@ def start(move: Move) -> None:
 def start_undo(move: Move, *, by: Account, reason: str = "") -> None:
     """Have an import undone. Raises ImportBusy (409)."""
     begin_undo(move, by=by, reason=reason)
-    Move.objects.filter(pk=move.pk).update(attempts=0)
     spawn_after_commit(COMMAND)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
-from django.contrib.auth.hashers import make_password
+from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import PermissionsMixin
 from django.core.exceptions import ValidationError
 from django.core.validators import MinLengthValidator, RegexValidator
@@ -141,6 +141,16 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
     def is_of_service(self) -> bool:
         """As OF_SERVICE: no person and no agent, so nothing is decided on it."""
         return "-" in self.handle
+
+    def check_password(self, raw_password: str) -> bool:
+        """As Django's, but a stronger hash of this password replaces no new password of a concurrent change."""
+        verified = self.password
+
+        def strengthen(raw_password: str) -> None:
+            self.password = make_password(raw_password)
+            type(self)._default_manager.filter(pk=self.pk, password=verified).update(password=self.password)
+
+        return check_password(raw_password, verified, strengthen)
 
     def __str__(self) -> str:
         return f"@{self.handle}"

@@ -64,10 +64,11 @@ def _begin(erasure: PersonErasure) -> tuple[UUID, ...]:
     locked = PersonErasure.objects.select_for_update().filter(pk=erasure.pk, lease_id=erasure.lease_id).first()
     if locked is None:
         raise LeaseLost
-    if locked.started_at is None:
-        locked.started_at, locked.account_ids = timezone.now(), [person.pk, *_operated(person)]
-        locked.save(update_fields=["started_at", "account_ids"])
-        Account.objects.filter(pk__in=locked.account_ids).update(is_active=False)
+    locked.started_at = locked.started_at or timezone.now()
+    # Also after an interruption: an agent may have been approved since. Those that are deleted stay in the list.
+    locked.account_ids = list(dict.fromkeys([person.pk, *locked.account_ids, *_operated(person)]))
+    locked.save(update_fields=["started_at", "account_ids"])
+    Account.objects.filter(pk__in=locked.account_ids).update(is_active=False)
     return tuple(locked.account_ids)
 
 
@@ -80,7 +81,7 @@ def _operated(person: Account) -> list[UUID]:
 @transaction.atomic
 def _batch(erasure: PersonErasure, erase: Callable[[Subject], int], subject: Subject) -> int:
     changed = erase(subject)
-    # Last: a search without an index must not delay the readers of the change log, which wait for transactions that write.
+    # Last: readers of the change log wait for transactions that have written, and an eraser may search without an index.
     require_lease(erasure)
     return changed
 

@@ -54,13 +54,14 @@ def record_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reaso
 @retried
 @transaction.atomic
 def start_on_posts_of(author: Account, *, kind: str, by: Account, reason: str = "") -> BulkJob:
-    """A job that hides (HIDE_POSTS) or restores (RESTORE_POSTS) all posts by an account.
+    """A job that hides (HIDE_POSTS) or restores (RESTORE_POSTS) all posts by an account; the opposite one is stopped.
 
-    Raises AccountNotFound (404) for an account of the service: the posts of an heir are of many people; and for one that
-    was deleted meanwhile, by an erasure or a claim.
+    Raises AccountNotFound (404) for an account of the service: the posts of an heir are of many people; and for one
+    that was deleted meanwhile, by an erasure or a claim.
     """
-    if author.is_of_service or not Account.objects.filter(pk=author.pk).exists():
+    if author.is_of_service or not Account.objects.select_for_update(no_key=True).filter(pk=author.pk):
         raise AccountNotFound
+    _stop_opposite(author.pk, kind, by=by)
     allow_long_statements(LONG_STATEMENT_SECONDS)
     hides = kind == BulkJob.HIDE_POSTS
     posts = posts_to_hide(author) if hides else posts_hidden_together(author)
@@ -103,8 +104,13 @@ def stop_job(*, job_id: UUID, by: Account, reason: str = "") -> BulkJob:
 @retried
 @transaction.atomic
 def continue_job(*, job_id: UUID, by: Account, reason: str = "") -> BulkJob:
-    """Continue a job that was stopped; `by` decides the rest. Raises JobFinished (409)."""
-    return _move(job_id, JobState.RUNNING, by=by, reason=reason)
+    """Continue a job that was stopped; `by` decides the rest. The opposite one is stopped. Raises JobFinished (409)."""
+    on_all_posts = BulkJob.objects.filter(pk=job_id, ids=[])
+    list(Account.objects.select_for_update(no_key=True).filter(pk__in=on_all_posts.values("about")))
+    job = _move(job_id, JobState.RUNNING, by=by, reason=reason)
+    if job.about_id is not None and not job.ids:
+        _stop_opposite(job.about_id, job.kind, by=by)
+    return job
 
 
 def count_rows(job: BulkJob, *, changed: Sequence[UUID] = (), refused: int = 0, error: str = "") -> bool:
@@ -161,6 +167,13 @@ def _log_undo(job: BulkJob, changed: QuerySet[ChangedRow], *, by: Account) -> No
     undone = "Restoring" if job.kind == BulkJob.HIDE_POSTS else "Hiding"
     log_decision(by=by, about=job.about, verb=f"{undone} of posts undone ({job.total})", reason=job.reason)
     note_for_communities(posts, ACTS[job.kind], by=by, account=job.about, reason=job.reason)
+
+
+def _stop_opposite(account_id: UUID, kind: str, *, by: Account) -> None:
+    """Jobs that hide and restore all posts of a (locked) account would undo each other without end."""
+    running = BulkJob.objects.filter(about=account_id, ids=[], state=JobState.RUNNING).exclude(kind=kind)
+    for job_id in list(running.select_for_update().values_list("pk", flat=True)):
+        _move(job_id, JobState.STOPPED, by=by, reason="The opposite was decided.")
 
 
 def _move(job_id: UUID, state: JobState, *, by: Account, reason: str) -> BulkJob:

@@ -162,7 +162,10 @@ def resume_webhooks(**of: Any) -> None:
 
     One whose target is unavailable for another reason too is disabled again at its turn.
     """
-    if Webhook.objects.filter(disabled_reason=DisabledReason.TARGET_UNAVAILABLE, **of).update(**WORKING):
+    webhooks = Webhook.objects.filter(**of).order_by("pk")
+    # A deliverer may be disabling one of them: the update is a second statement, which sees that.
+    list(webhooks.select_for_update())
+    if webhooks.filter(disabled_reason=DisabledReason.TARGET_UNAVAILABLE).update(**WORKING):
         wakeups.announce()
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
@@ -21,6 +22,7 @@ from config.changes.exceptions import CursorExpired
 from config.changes.pending import find_pending
 from config.changes.rows import Cursor
 from config.database.sql import database_now
+from config.writes.retries import retried
 from messaging.models import DisabledReason, Webhook, WebhookStatus
 from messaging.models.webhook import WebhookQuerySet
 from messaging.webhooks.events import Event, event_of, resync_event, test_event
@@ -85,7 +87,7 @@ def next_attempt(lease_id: UUID) -> Attempt | None:
 def _next_event(webhook: Webhook, leased: WebhookQuerySet, now: datetime) -> Event | None:
     channel = channels_of([webhook]).get(webhook.pk)
     if channel is None:
-        _disable(webhook, leased, DisabledReason.TARGET_UNAVAILABLE)
+        _disable_without_target(webhook, leased)
         return None
     if webhook.test_id is not None:
         return test_event(webhook, event_id=webhook.test_id, now=now)
@@ -110,6 +112,15 @@ def _read_event(webhook: Webhook, leased: WebhookQuerySet, channel: Channel, now
 def _disable(webhook: Webhook, leased: WebhookQuerySet, reason: DisabledReason) -> None:
     """Disable it, unless a test has been requested since it was read: the next turn decides about that."""
     leased.filter(test_id=webhook.test_id).update(test_id=None, **disabled(reason))
+
+
+@retried
+@transaction.atomic
+def _disable_without_target(webhook: Webhook, leased: WebhookQuerySet) -> None:
+    """The target may be available again by now: the row is locked, as in `resume_webhooks`, before it is looked for."""
+    leased.select_for_update().first()
+    if not channels_of([webhook]):
+        _disable(webhook, leased, DisabledReason.TARGET_UNAVAILABLE)
 
 
 def _move_idle(webhook_ids: Collection[UUID], cursor: Cursor) -> None:

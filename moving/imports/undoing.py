@@ -65,7 +65,7 @@ def begin_undo(move: Move, *, by: Account | None, reason: str = "") -> None:
     posts = ImportedPost.objects.filter(move=move)
     can_undo = Q(status__in=CAN_UNDO) | Q(Exists(posts), status__in=CAN_UNDO_POSTS)
     moves = Move.objects.filter(pk=move.pk)
-    values = {"done": 0, "total": posts.count(), "error": "", "step": "undoing", "preview": []}
+    values = {"attempts": 0, "done": 0, "total": posts.count(), "error": "", "step": "undoing", "preview": []}
     # Without a lease the undoing is due at once, and a process that still reads the file loses its own.
     if moves.filter(can_undo).update(status=MoveStatus.UNDOING, lease_id=None, leased_until=None, **values):
         text = f"{move.file_name}: {reason}" if reason else move.file_name

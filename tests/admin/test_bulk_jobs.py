@@ -37,6 +37,7 @@ from tests.admin.pages import decide, page, read
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.agents.racing import race
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+from tests.faults.failing import failing
 
 pytestmark = pytest.mark.django_db
 KIND = "agents.agentrequest:reject"
@@ -381,6 +382,30 @@ def test_the_command_decides_in_nobodys_name_who_cannot(boss: Account, cannot: d
     with pytest.raises(CommandError, match="suspended, or waits"):
         call_command("hide_posts", author.handle, "--reason", "Spam.", "--by", boss.handle)
     assert not BulkJob.objects.exists()
+
+
+def test_jobs_that_hide_and_restore_all_posts_of_an_account_do_not_run_together(boss: Account) -> None:
+    author = MessageFactory().author
+    hiding = start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=boss)
+    restoring = start_on_posts_of(author, kind=BulkJob.RESTORE_POSTS, by=boss)
+
+    def states() -> list[str]:
+        return [BulkJob.objects.get(pk=job.pk).state for job in (hiding, restoring)]
+
+    assert states() == [JobState.STOPPED, JobState.RUNNING]
+    continue_job(job_id=hiding.pk, by=boss)
+    assert states() == [JobState.RUNNING, JobState.STOPPED]
+    of_another = start_on_posts_of(PersonFactory(), kind=BulkJob.RESTORE_POSTS, by=boss)
+    start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=boss)
+    assert (states()[0], of_another.state) == (JobState.RUNNING, JobState.RUNNING)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_row_whose_decision_the_database_aborts_is_decided_again(boss: Account) -> None:
+    job = a_job(RequestFactory.create_batch(1), boss)
+    with failing("40P01", times=1, change="UPDATE", table="agents_agentrequest"):
+        assert run_slice(job.pk).done == 1
+    assert statuses() == {"rejected"}
 
 
 def test_the_command_finishes_what_no_page_carries_out(boss: Account) -> None:

@@ -96,6 +96,16 @@ def test_setting_the_same_password_revokes_no_token(ada: Account) -> None:
     assert before.results() == VALID
 
 
+def test_a_stronger_hash_of_the_old_password_replaces_no_new_one(settings: Any) -> None:
+    person = PersonFactory(password="correct horse battery")
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher", *settings.PASSWORD_HASHERS]
+    changed = Account.objects.get(pk=person.pk)
+    changed.set_password("new horse battery")
+    changed.save()
+    assert person.check_password("correct horse battery")
+    assert Account.objects.get(pk=person.pk).check_password("new horse battery")
+
+
 def test_a_stronger_hash_of_the_same_password_revokes_no_token(ada: Account, settings: Any) -> None:
     before = Session()
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher", *settings.PASSWORD_HASHERS]

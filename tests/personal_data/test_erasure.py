@@ -17,7 +17,7 @@ from django.utils import timezone
 from account_area.models import AccountSession
 from account_area.personal_data import erase_sessions
 from agents.models import Agent, AgentRequest, AgentToken
-from agents.services import approve_request
+from agents.services import approve_request, reject_request, undo_decision
 from config import extension_points, leases, spawning
 from config.changes import personal_data
 from config.changes.models import Change
@@ -208,6 +208,29 @@ def killed(*args: object) -> None:
     raise SystemExit
 
 
+def approve_another(subject: Subject) -> int:
+    """An eraser beside which a super admin thinks better of a rejection."""
+    for request in AgentRequest.objects.filter(requester=subject.person_id, status="rejected"):
+        boss = SuperAdminFactory()
+        undo_decision(request_id=request.pk, by=boss)
+        approve_request(request_id=request.pk, by=boss)
+    return 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_agent_that_is_approved_during_the_erasure_is_erased_by_the_next_try(settings: Any) -> None:
+    request = RequestFactory()
+    person = request.requester
+    reject_request(request_id=request.pk, by=SuperAdminFactory())
+    settings.PERSON_ERASERS = [f"{__name__}.approve_another", *extension_points.PERSON_ERASERS]
+    request_erasure(person=person, posts=ANONYMOUS, by=person, wait=NOW)
+    assert run_due_jobs()["erasures"] == 0
+    assert Agent.objects.filter(operator=person).exists()
+    assert run_due_jobs()["erasures"] == 1
+    assert not Account.objects.filter(pk=person.pk).exists()
+    assert not Agent.objects.exists()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_several_processes_erase_a_person_once() -> None:
     person = PersonFactory()
@@ -323,7 +346,6 @@ def test_the_reasons_of_jobs_of_an_erased_super_admin_are_gone() -> None:
     assert (job.by, job.label, job.reason) == (None, "Hide 2 posts", "")
 
 
-@pytest.mark.django_db
 def has_written(_subject: Subject) -> int:
     """An eraser that finds nothing, and fails in a transaction that others would wait for."""
     with connection.cursor() as cursor:
@@ -338,6 +360,7 @@ def test_a_search_for_what_is_to_erase_delays_no_reader_of_the_change_log(settin
     erase(PersonFactory())
 
 
+@pytest.mark.django_db
 def test_reasons_in_inboxes_are_erased_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     person = PersonFactory()
     for _ in range(3):
@@ -347,6 +370,7 @@ def test_reasons_in_inboxes_are_erased_in_batches(monkeypatch: pytest.MonkeyPatc
     assert [personal_data.erase_mentions(subject) for _ in range(3)] == [2, 1, 0]
 
 
+@pytest.mark.django_db
 def test_an_erased_agent_leaves_no_rows_of_its_own() -> None:
     holder = agent_with_token()
     erase(holder.request.requester, ANONYMOUS)

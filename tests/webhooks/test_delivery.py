@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -27,11 +28,14 @@ from messaging.services.people import suspend_person, unsuspend_person
 from messaging.services.webhooks import disable_webhook, enable_webhook
 from messaging.webhooks import outcomes, turns
 from messaging.webhooks.outcomes import pause_after
+from messaging.webhooks.targets import channels_of
 from messaging.webhooks.turns import lease, next_attempt, waiting_webhooks
 from tests.agents.factories import agent_with_token
+from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.operations.values import value
+from tests.sessions import wait_until_another_waits
 from tests.webhooks.making import WEBHOOKS, Owner, a_webhook, send_events
 from tests.webhooks.receiver import Receiver, status
 
@@ -240,6 +244,36 @@ def test_without_its_embed_nothing_is_sent(receiver: Receiver) -> None:
     enable_embed(embed_id=site.owner.embed.pk, by=boss)
     assert site.state()["status"] == "active"
     assert site.send() == [True]
+
+
+@pytest.mark.parametrize("is_first_look", [True, False])
+def test_a_webhook_whose_target_comes_back_meanwhile_goes_on(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch, is_first_look: bool
+) -> None:
+    """The deliverer has looked for the target, and has not disabled the webhook yet."""
+    site, boss = Site(receiver), SuperAdminFactory()
+    disable_embed(embed_id=site.owner.embed.pk, by=boss)
+    looks = [is_first_look, not is_first_look]
+
+    def enable(_number: int) -> None:
+        enable_embed(embed_id=site.owner.embed.pk, by=boss)
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def look(webhooks: Any) -> Any:
+            found = channels_of(webhooks)
+            if looks and looks.pop(0):
+                enabled = pool.submit(race, 1, enable)
+                if is_first_look:
+                    enabled.result()
+                else:
+                    wait_until_another_waits()
+            return found
+
+        monkeypatch.setattr(turns, "channels_of", look)
+        send_events(site.webhook["id"])
+    assert looks == []
+    assert site.state()["status"] == "active"
 
 
 def test_the_operator_of_a_frozen_agent_gets_its_events(receiver: Receiver) -> None:

@@ -170,11 +170,16 @@ def _perform(job: BulkJob, action: AdminAction, row: Model | None) -> str:
     if row is None:
         return "the row does not exist any more"
     try:
-        with transaction.atomic():
-            action.run(row, by=job.by, reason=job.reason)
-            if not count_rows(job, changed=[row.pk]):
-                raise JobInterrupted
+        _decide(job, action, row)
     except ApiError as refusal:
         # The id, since the name of a row may be that of a person, who may be erased.
         return f"{row.pk}: {error_text(refusal)}"
     return ""
+
+
+@retried
+@transaction.atomic
+def _decide(job: BulkJob, action: AdminAction, row: Model) -> None:
+    action.run(row, by=job.by, reason=job.reason)
+    if not count_rows(job, changed=[row.pk]):
+        raise JobInterrupted

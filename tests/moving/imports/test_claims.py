@@ -74,9 +74,7 @@ def test_a_person_takes_over_the_posts_of_their_address(author: ImportedAuthor, 
     assert client.post(PATH, {"author": author.pk}).status_code == 404
 
 
-def test_posts_of_a_later_file_are_the_persons_only_after_another_claim(
-    author: ImportedAuthor, tmp_path: Path
-) -> None:
+def test_posts_of_a_later_file_are_the_persons_only_after_another_claim(author: ImportedAuthor, tmp_path: Path) -> None:
     """Its author id may be invented by who imports it."""
     person = person_with("a1@big.example")
     assert claims.claim(author_id=author.pk, person=person)

@@ -14,13 +14,13 @@ from django.utils import timezone
 from config.leases import LeaseLost, release, take
 from messaging.models import Account, Community, Message
 from messaging.services.communities import create_community
-from moving import services
+from moving import jobs, services
 from moving.imports.progress import Step
 from moving.imports.undoing import begin_undo
 from moving.jobs import Progress
 from moving.models import Move, MoveStatus
 from tests.factories import PersonFactory
-from tests.moving.imports.importing import MAP, SAMPLES, Imported, import_posts
+from tests.moving.imports.importing import HOST, MAP, SAMPLES, Imported, import_posts
 from tests.moving.imports.test_pages import client_of, upload
 
 pytestmark = pytest.mark.django_db
@@ -184,3 +184,26 @@ def test_a_run_without_the_lease_takes_it_when_no_other_has_it(community: Commun
     Move.objects.update(status=MoveStatus.UPLOADED, lease_id=None, leased_until=None)
     services.keep_lease(second)
     assert second.lease_id is None
+
+
+def test_the_removal_of_an_import_that_was_given_up_goes_on_in_the_background(
+    community: Community, tmp_path: Path
+) -> None:
+    import_posts("isso", SAMPLES / "isso.db", community, tmp_path / "r.csv", map=HOST)
+    move = Move.objects.get()
+    Move.objects.update(status=MoveStatus.FAILED, attempts=jobs.ATTEMPTS_MAX + 1)
+    begin_undo(move, by=None)
+    assert jobs.run_due_imports() == 1
+    move.refresh_from_db()
+    assert (move.status, Message.objects.count()) == (MoveStatus.UNDONE, 0)
+
+
+def test_an_import_whose_removal_has_begun_is_not_given_up(community: Community, tmp_path: Path) -> None:
+    import_posts("isso", SAMPLES / "isso.db", community, tmp_path / "r.csv", map=HOST)
+    Move.objects.update(status=MoveStatus.WAITING, attempts=jobs.ATTEMPTS_MAX, has_upload=True)
+    taken = take(Move.objects.due())
+    assert taken is not None
+    Move.objects.update(status=MoveStatus.FAILED)
+    begin_undo(Move.objects.get(), by=None)
+    jobs._step(taken)
+    assert Move.objects.get().status == MoveStatus.UNDOING
