@@ -16,6 +16,8 @@ _CREDENTIALS = (
     (re.compile(r"\bcag_[0-9A-Za-z]{9,}"), "cag_[hidden]"),
     # A JSON web token.
     (re.compile(r"\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?"), "[hidden]"),
+    # The tokens in the addresses of mails: new passwords, confirmed addresses, mails that are switched off.
+    (re.compile(r"(/(?:password/reset/[\w-]+|account/address|unsubscribe/\w+)/)[^/\s?'\"]+"), r"\1[hidden]"),
     (re.compile(r"\b(Bearer|Basic)(\s+|%20)[^\s'\",;]+", re.IGNORECASE), r"\1 [hidden]"),
 )
 

@@ -76,7 +76,7 @@ SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
 # it, they wait for the next run of their command, by the scheduler or by cron.
 PERSON_JOBS = env.flag("PERSON_JOBS", default=True)
 # Of a file that is imported in the account area, in bytes.
-IMPORT_UPLOAD_MAX = env.integer("IMPORT_UPLOAD_MAX_MB", 200, minimum=1, maximum=4_000) * 1_000_000
+IMPORT_UPLOAD_MAX = env.integer("IMPORT_UPLOAD_MAX_MB", 200, minimum=0, maximum=4_000) * 1_000_000
 DEMO = env.flag("DEMO", default=True)  # of `make run`; its token is on the pages of the API then
 API_LICENSE, API_LICENSE_URL = env.text("API_LICENSE"), env.text("API_LICENSE_URL")
 API_CONTACT = env.contact("API_CONTACT")  # license and contact in the OpenAPI document

@@ -86,13 +86,16 @@ def _check(request: HttpRequest, operation: Operation) -> None:
 
 
 def _throttle(request: HttpRequest, operation: Operation, credential: Credential) -> None:
-    is_write = operation.is_write and not operation.is_dry_run(request)
+    is_dry_run = operation.is_dry_run(request)
+    is_write = operation.is_write and not is_dry_run
     if not is_write:
         throttling.hit_read(request)
     if operation.throttle is not None:
         throttling.hit(operation.throttle, client_network(request))
     if is_write and credential.user is not None and not credential.is_agent:
         throttling.hit("person", str(credential.user.pk))
+    if is_dry_run and credential.user is not None:
+        throttling.hit("dry_run", str(credential.user.pk))
 
 
 def _check_body(body: Any, operation: Operation, credential: Credential) -> None:

@@ -10,6 +10,8 @@ SOFT_THROTTLES = {
     "account_page": (env.integer("THROTTLE_ACCOUNT_PAGE_PER_MINUTE", 120), 60),
     "person": (env.integer("THROTTLE_PERSON_PER_HOUR", 300), 3600),
     "report": (env.integer("THROTTLE_REPORT_PER_HOUR", 60), 3600),
+    # Writes that are run and rolled back, by person or agent: no hourly limit counts them.
+    "dry_run": (env.integer("THROTTLE_DRY_RUN_PER_MINUTE", 120), 60),
     "ingest": (env.integer("THROTTLE_INGEST_PER_MINUTE", 120), 60),
     "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
     "register": (env.integer("THROTTLE_REGISTER_PER_MINUTE", 10), 60),
@@ -22,6 +24,8 @@ SOFT_THROTTLES = {
     "session": (env.integer("THROTTLE_SESSION_PER_MINUTE", 120), 60),
     # Per client network and host. Reads that the response cache serves are not counted.
     "read": (env.integer("THROTTLE_READ_PER_MINUTE", 6000), 60),
+    # As "read": a search may compare the texts of many posts.
+    "search": (env.integer("THROTTLE_SEARCH_PER_MINUTE", 120), 60),
     "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
     # Refused requests of an agent that are counted for the super admins.
     "refusal_note": (600, 60),

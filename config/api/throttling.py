@@ -53,15 +53,15 @@ def check(name: str, who: str) -> None:
         raise RateLimited(retry_after=left, counter=name, limit=limit)
 
 
-def hit_read(request: HttpRequest) -> None:
-    """Count one read of a remote client; raises RateLimited (429) over the rate.
+def hit_read(request: HttpRequest, name: str = READ) -> None:
+    """Count one read of a remote client against the throttle `name`; raises RateLimited (429) over its rate.
 
     Clients on this machine are not counted: behind a local proxy that is not in TRUSTED_PROXIES, all readers would
     share one count.
     """
     network = remote_network(request)
     if network is not None:
-        hit(READ, network)
+        hit(name, network)
 
 
 def _slot(seconds: int) -> tuple[int, int]:

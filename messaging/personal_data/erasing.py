@@ -81,7 +81,7 @@ def _operated(person: Account) -> list[UUID]:
 @transaction.atomic
 def _batch(erasure: PersonErasure, erase: Callable[[Subject], int], subject: Subject) -> int:
     changed = erase(subject)
-    # Last: readers of the change log wait for transactions that have written, and an eraser may search without an index.
+    # Last: readers of the change log wait for transactions that have written, and an eraser may search with no index.
     require_lease(erasure)
     return changed
 

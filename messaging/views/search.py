@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from config.api import throttling
 from config.api.credentials import CredentialKind
 from config.api.exceptions import InvalidParameter
 from config.api.operations import operation
@@ -32,6 +33,7 @@ class SearchViewSet(ApiViewSet):
         Every word must occur, in any case and with or without accents; `"…"` is a phrase, `or` an alternative,
         `-word` must not occur. The newest 1,000 matches are ranked.
         """
+        throttling.hit_read(request, "search")
         query = self.query()
         page_id = query.get("page_id")
         if page_id is not None and not is_page_id(page_id):

@@ -2,11 +2,13 @@ import json
 import logging
 import sys
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
+from django.urls import reverse
 from django.utils.log import log_response
 
 from config.database import timing
@@ -28,7 +30,31 @@ def test_a_credential_is_hidden(secret: str, around: str) -> None:
     assert hidden.startswith(around[:1].replace("{", hidden[:1]))
 
 
-@pytest.mark.parametrize("text", ["cag_A1b2C3d4", "the bearer", "eyJ is how one starts", "/v1/agent-tokens"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        reverse("account_reset_password_from_key", args=[UUID(int=1), "s3cret-token"]),
+        reverse("account_confirm_email", args=["s3cret-token:1x:y"]),
+        reverse("unsubscribe", args=["answer", "s3cret-token:1x:y"]),
+    ],
+)
+def test_a_token_in_an_address_is_hidden(address: str) -> None:
+    for around in ("GET '{}' 200", "GET https://talk.example{}?next=/x", "Internal Server Error: {}"):
+        assert "s3cret" not in hide_credentials(around.format(address))
+    assert hide_credentials(address).startswith(address[: address.index("s3cret")])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cag_A1b2C3d4",
+        "the bearer",
+        "eyJ is how one starts",
+        "/v1/agent-tokens",
+        "/account/password/reset/",
+        "/account/addresses/",
+    ],
+)
 def test_other_texts_are_not_hidden(text: str) -> None:
     assert hide_credentials(text) == text
 

@@ -77,6 +77,8 @@ def test_the_default_rates(settings: Any) -> None:
         "session": (120, 60),
         "agent_refused": (600, 60),
         "read": (6000, 60),
+        "search": (120, 60),
+        "dry_run": (120, 60),
     }
     assert settings.SOFT_THROTTLES.items() >= rates.items()
 
@@ -112,6 +114,25 @@ def test_reads_of_a_client_network_are_bounded(settings: Any) -> None:
     refused = Api().send("GET", "/v1/smart-tags", address="192.0.2.1")
     assert (refused.status, refused.error) == (429, "rate_limited")
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
+
+
+def test_searches_of_a_client_network_are_bounded(settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"search": (2, 60)}
+    searches = [Api().send("GET", "/v1/search?q=words", address="192.0.2.1") for _ in range(3)]
+    assert [search.status for search in searches] == [200, 200, 429]
+    assert reads("192.0.2.1") == [200]
+    assert [Api().get("/v1/search", q="words").status for _ in range(3)] == [200] * 3
+
+
+@pytest.mark.parametrize("is_agent", [True, False])
+def test_dry_runs_of_an_account_are_bounded(settings: Any, is_agent: bool) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"dry_run": (2, 60)}
+    api = agent_with_token().api if is_agent else Api.as_person(PersonFactory())
+    body = {"pageId": PageFactory().pk, "content": "Hi"}
+    answers = [api.post(f"{PATH}?dryRun=true", body) for _ in range(3)]
+    assert [answer.status for answer in answers] == [200, 200, 429]
+    assert answers[-1].error == "rate_limited"
+    assert api.post(PATH, body).status == 201
 
 
 def test_reads_from_this_machine_are_not_counted(settings: Any) -> None:

@@ -65,6 +65,16 @@ def act(client: Client, move: Move, action: str) -> str:
     return str(response.content.decode())
 
 
+def test_the_operator_may_allow_no_uploads(person: Account, community: Community, settings: Any) -> None:
+    settings.IMPORT_UPLOAD_MAX = 0
+    client = client_of(person)
+    shown = client.get(path(community)).content.decode()
+    assert "multipart" not in shown
+    assert "ask the operator of the service" in shown
+    upload(client, community)
+    assert not Move.objects.exists()
+
+
 def test_a_file_is_checked_imported_and_removed(person: Account, community: Community) -> None:
     client = client_of(person)
     response = upload(client, community)
