@@ -142,11 +142,11 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
         """As OF_SERVICE: no person and no agent, so nothing is decided on it."""
         return "-" in self.handle
 
-    def check_password(self, raw_password: str) -> bool:
+    def check_password(self, raw_password: str | None) -> bool:
         """As Django's, but a stronger hash of this password replaces no new password of a concurrent change."""
         verified = self.password
 
-        def strengthen(raw_password: str) -> None:
+        def strengthen(raw_password: str | None) -> None:
             self.password = make_password(raw_password)
             type(self)._default_manager.filter(pk=self.pk, password=verified).update(password=self.password)
 
