@@ -11,9 +11,7 @@ from config.leases import Leased, LeasedQuerySet
 from messaging.models import Account, Community
 from messaging.models.page import PAGE_ID_MAX
 
-FORMAT_MAX = 20
-SOURCE_ID_MAX = 200
-EMAIL_MAX = 254
+FORMAT_MAX, SOURCE_ID_MAX, EMAIL_MAX = 20, 200, 254
 FILE_NAME_MAX = 255
 DIGEST_MAX = 64
 STEP_MAX = 8
@@ -166,8 +164,7 @@ class ImportedPost(OfSource):
 class ImportedAuthor(OfSource):
     """Which account has the posts of a foreign author: one of its own, or that of the person who has claimed them.
 
-    Later imports write in nobody's name: once it is claimed, the foreign author has a further row, with an account that
-    can be claimed again.
+    A claimed author has a further row, and another account, for the posts of a later file (`moving.imports.authors`).
     """
 
     move = models.ForeignKey(Move, on_delete=models.PROTECT, related_name="authors")
@@ -187,7 +184,7 @@ class ImportedAuthor(OfSource):
         constraints = [
             models.UniqueConstraint(
                 fields=["community", "format", "source_id"], condition=Q(claimed_at=None), name="unclaimed_author_once"
-            ),
+            )
         ]
 
     def __str__(self) -> str:
