@@ -12,8 +12,7 @@ from messaging.models import Account, Community
 from messaging.models.page import PAGE_ID_MAX
 
 FORMAT_MAX, SOURCE_ID_MAX, EMAIL_MAX = 20, 200, 254
-FILE_NAME_MAX = 255
-DIGEST_MAX = 64
+FILE_NAME_MAX, DIGEST_MAX = 255, 64
 STEP_MAX = 8
 
 
