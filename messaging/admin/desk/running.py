@@ -171,7 +171,7 @@ def _perform(job: BulkJob, action: AdminAction, row: Model | None) -> str:
         return "the row does not exist any more"
     try:
         with transaction.atomic():
-            action.run(row, by=job.by, reason=job.reason)
+            action.carry_out(row, seen_at=job.created_at, by=job.by, reason=job.reason)
             if not count_rows(job, changed=[row.pk]):
                 raise JobInterrupted
     except ApiError as refusal:
