@@ -58,6 +58,7 @@ SENTENCES = {
     "account_not_found": _("Nobody has this handle."),
     "slug_taken": _("A community has this name in addresses already. Choose another one."),
     "message_state_changed": _("Another moderator has decided meanwhile. Look at the post again."),
+    "message_edited": _("The author edited this post after you read it. Read it again."),
     "moderator_required": _("You are not a moderator of this community any more."),
     "moderator_banned": _("Moderators cannot be banned. Remove the moderator, or lift the ban first."),
     "moderator_not_found": _("They do not moderate this community any more."),

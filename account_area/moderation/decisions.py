@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
@@ -19,6 +19,7 @@ from account_area.page import account_page
 from account_area.people import person_of
 from account_area.refusals import sentence
 from config.admin.actions import REASON_MAX
+from config.admin.seen import seen_at
 from config.api.exceptions import ApiError, InvalidInput
 from config.api.ids import is_id
 from messaging.models import Account, Community
@@ -47,13 +48,19 @@ def decide(request: HttpRequest, slug: str) -> HttpResponse:
         raise InvalidInput("Choose what to do.", field="decision")
     by = person_of(request)
     posts = stored_posts(community_id=community.pk, ids=ids)
-    done, refusals = _carry_out(community, decision, posts, by=by, reason=reason)
+    done, refusals = _carry_out(community, decision, posts, request.POST, by=by, reason=reason)
     _tell(request, decision, done, refusals)
     return redirect(_back(request, community, hidden=done if decision == "hide" else []))
 
 
 def _carry_out(
-    community: Community, decision: str, posts: list[dict[str, Any]], *, by: Account, reason: str
+    community: Community,
+    decision: str,
+    posts: list[dict[str, Any]],
+    sent: Mapping[str, str],
+    *,
+    by: Account,
+    reason: str,
 ) -> tuple[list[UUID], list[ApiError]]:
     """Each by itself: a refusal, as of a post already decided on, undoes no other."""
     done, refusals = [], []
@@ -63,7 +70,8 @@ def _carry_out(
                 author = post["author"]["id"]
                 bans.ban_account(community_id=community.pk, account_id=author, by=by, reason=reason)
             else:
-                POST_DECISIONS[decision](message_id=post["id"], by=by, reason=reason)
+                seen = {"seen_at": seen_at(sent, post["id"])} if decision == "approve" else {}
+                POST_DECISIONS[decision](message_id=post["id"], by=by, reason=reason, **seen)
             done.append(post["id"])
         except ApiError as refusal:
             refusals.append(refusal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -40,7 +41,8 @@ class AdminAction:
     `run(row, by=, reason=, …)` is a service that raises an ApiError to refuse; `is_available` checks the state of the
     row; `confirmation` describes the effect beforehand, `success_message` afterwards (`@helper: frozen`). `inline`
     shows the form on the page of the row, `bulk` adds an action to the list. With a `key`, the action is a button in
-    the row of a list, and of the bar below it; `undo` is the name of the action that undoes it.
+    the row of a list, and of the bar below it; `undo` is the name of the action that undoes it. With `takes_seen_at`,
+    `run` also takes `seen_at`: the `updated_at` of the row as the page showed it, None if that is not known.
     """
 
     name: str
@@ -55,6 +57,11 @@ class AdminAction:
     bulk: bool = True
     key: str = ""
     undo: str = ""
+    takes_seen_at: bool = False
+
+    def carry_out(self, row: Any, *, seen_at: datetime | None, **arguments: Any) -> None:
+        seen = {"seen_at": seen_at} if self.takes_seen_at else {}
+        self.run(row, **seen, **arguments)
 
 
 def error_text(refusal: ApiError) -> str:

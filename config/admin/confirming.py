@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from config.admin.actions import AdminAction, AdminActionForm
 from config.admin.returning import return_url
+from config.admin.seen import seen_name
 
 
 def confirmation(
@@ -37,10 +38,16 @@ def confirmation(
         "in_list": "action" in request.POST,
         "here": request.get_full_path(),
         "more": more,
-        "hidden": hidden or {},
+        "hidden": {**(hidden or {}), **_seen(request, action, rows)},
         "return_url": return_url(request),
         "status_texts": [(row, rows_admin.status_text(row)) for row in rows],
         "list_url": rows_admin.with_filters(request, reverse(f"admin:{rows_admin.url_name('changelist')}")),
         "preserved_filters": rows_admin.get_preserved_filters(request),
     }
     return TemplateResponse(request, "admin/shared/confirm_action.html", context)
+
+
+def _seen(request: HttpRequest, action: AdminAction, rows: list[Any]) -> dict[str, str]:
+    """The `updated_at` of each row as the list, or else this page, shows it."""
+    shown = {seen_name(row.pk): row.updated_at.isoformat() for row in rows if action.takes_seen_at}
+    return {name: request.POST.get(name, at) for name, at in shown.items()}

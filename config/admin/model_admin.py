@@ -21,6 +21,7 @@ from config.admin.paginator import BoundedCountPaginator, PagedChangeList
 from config.admin.panels import panels_of
 from config.admin.queues import QueueSummary
 from config.admin.returning import return_url
+from config.admin.seen import seen_at
 from config.api.exceptions import ApiError
 
 BULK_MAX = 200
@@ -158,7 +159,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         done = []
         for row in rows:
             try:
-                action.run(row, by=request.user, **arguments)
+                action.carry_out(row, seen_at=seen_at(request.POST, row.pk), by=request.user, **arguments)
             except ApiError as refusal:
                 self.message_user(request, f"Nothing was changed: {row}: {error_text(refusal)}.", messages.ERROR)
             else:

@@ -24,6 +24,7 @@ APPROVE = AdminAction(
     is_available=lambda row: row.status == MessageStatus.PENDING,
     key="a",
     undo="return",
+    takes_seen_at=True,
 )
 HIDE = AdminAction(
     name="hide",

@@ -31,6 +31,7 @@ DISMISS = AdminAction(
     is_available=lambda row: row.status in REPORTABLE and row.open_reports > 0,
     key="d",
     undo="reopen_reports",
+    takes_seen_at=True,
 )
 REOPEN = AdminAction(
     name="reopen_reports",

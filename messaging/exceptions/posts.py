@@ -147,3 +147,13 @@ class NotInThisState(ApiError):
     cause = "Another moderator has decided meanwhile."
     remedy = "Load the post again and decide on its current status."
     example = {"status": "published"}
+
+
+class MessageEdited(ApiError):
+    """409: a moderator's decision names an earlier text of the post."""
+
+    status_code = 409
+    default_code = "message_edited"
+    message = "Load the post again and read it: its author edited it after you read it."
+    cause = "The author edited the post after the time that `seenUpdatedAt` names, the `updatedAt` of what you read."
+    remedy = "Load the post again, read it, and decide with its `updatedAt` of now."

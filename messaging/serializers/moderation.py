@@ -8,9 +8,10 @@ from rest_framework import serializers
 
 from config.admin.actions import REASON_MAX
 from config.api.fields import Boolean, Choice, Id, Integer, ListOf, ListQuery, Text
-from config.api.openapi.example_values import ID
+from config.api.openapi.example_values import ID, TIME
 from config.api.pagination import paginated
 from config.api.serializers import BodySerializer
+from config.api.times import Time
 from messaging.fields import Name
 from messaging.models import MessageStatus, PreModeration, ReportReason
 from messaging.models.account import HANDLE
@@ -55,6 +56,15 @@ class ModerationReason(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"reason": "An advertisement."}
     reason = Text(
         trim=True, max_length=REASON_MAX, required=False, allow_blank=True, default="", help_text="For the author."
+    )
+
+
+class MessageApproval(ModerationReason):
+    openapi_example: ClassVar[dict[str, Any]] = {"reason": "", "seenUpdatedAt": TIME}
+    seenUpdatedAt = Time(
+        source="seen_at",
+        required=False,
+        help_text="`updatedAt` of the post as you read it: an edit since is refused. Absent: any text is approved.",
     )
 
 

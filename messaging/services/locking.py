@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from messaging.exceptions import MessageNotFound
+from messaging.exceptions import MessageEdited, MessageNotFound
 from messaging.models import Message
 from messaging.models.message import MessageQuerySet
 
 # A decision on a post changes all replies below it (see migration 0015).
 LONG_STATEMENT_SECONDS = 120
+# Of dates in JavaScript: a client may return a time cut to it.
+PRECISION = timedelta(milliseconds=1)
 
 
 def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]:
@@ -27,3 +30,15 @@ def locked_post(message_id: UUID, posts: MessageQuerySet | None = None) -> Messa
     for post in locked_posts([message_id], Message.objects.all() if posts is None else posts):
         return post
     raise MessageNotFound
+
+
+def require_seen(post: Message, seen_at: datetime | None) -> None:
+    """Raises MessageEdited (409) if a (locked) post was edited after a moderator saw it.
+
+    `seen_at`: the `updated_at` of what the moderator saw; None: not known. Both times are the database's.
+    """
+    if seen_at is None or post.edited_at is None:
+        return
+    # An edit sets both. `updated_at` also changes without one, and an import may have given a post an earlier one.
+    if min(post.edited_at, post.updated_at) - seen_at >= PRECISION:
+        raise MessageEdited

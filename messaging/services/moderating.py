@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -25,16 +26,17 @@ from messaging.services.reporting import dismiss_reports
 NAMES = {"blocked_words": "blockedWords"} | {column: f"rules.{rule}" for rule, (column, _read) in RULES.items()}
 
 
-def approve(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+def approve(*, message_id: UUID, by: Account, reason: str = "", seen_at: datetime | None = None) -> Message:
     """Publish a pending post. A published post that readers have reported stays: its reports are closed.
 
-    Raises MessageNotFound (404), ModeratorRequired (403), NotInThisState (409).
+    Raises MessageNotFound (404), ModeratorRequired (403), NotInThisState (409). With `seen_at`, the `updated_at` of the
+    post as the moderator saw it, a post that was edited since is MessageEdited (409).
     """
     require_moderator_of_post(message_id=message_id, by=by)
     try:
-        return approve_message(message_id=message_id, by=by, reason=reason)
+        return approve_message(message_id=message_id, by=by, reason=reason, seen_at=seen_at)
     except NotInThisState:
-        return dismiss_reports(message_id=message_id, by=by, reason=reason)
+        return dismiss_reports(message_id=message_id, by=by, reason=reason, seen_at=seen_at)
 
 
 def hide(*, message_id: UUID, by: Account, reason: str = "") -> Message:

@@ -7,6 +7,7 @@ All raise MessageNotFound (404), or NotInThisState (409) for another status.
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -19,7 +20,7 @@ from messaging.exceptions import NotInThisState
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.services.changes import record_moderated
 from messaging.services.decisions import log_about_post
-from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_post
+from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_post, require_seen
 from messaging.services.messages import count_answer
 from messaging.services.reporting import close_reports
 
@@ -27,9 +28,12 @@ PUBLISHED, PENDING = MessageStatus.PUBLISHED, MessageStatus.PENDING
 HIDDEN, DELETED = MessageStatus.HIDDEN, MessageStatus.DELETED
 
 
-def approve_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """Publish a pending post."""
-    return _move(message_id, by=by, reason=reason, start={PENDING}, end=PUBLISHED, act=Act.APPROVED)
+def approve_message(*, message_id: UUID, by: Account, reason: str = "", seen_at: datetime | None = None) -> Message:
+    """Publish a pending post.
+
+    Raises MessageEdited (409) if it was edited after `seen_at`, its `updated_at` as the moderator saw it.
+    """
+    return _move(message_id, by=by, reason=reason, start={PENDING}, end=PUBLISHED, act=Act.APPROVED, seen_at=seen_at)
 
 
 def hide_message(*, message_id: UUID, by: Account, reason: str = "") -> Message:
@@ -52,8 +56,9 @@ def _move(
     start: Collection[MessageStatus],
     end: MessageStatus,
     act: Act,
+    seen_at: datetime | None = None,
 ) -> Message:
-    message = locked_message(message_id, start=start)
+    message = locked_message(message_id, start=start, seen_at=seen_at)
     end = end_of(message, end)
     verb = transition(str(act.label), message.status, end)
     set_status(message, end, by=by, reason=reason)
@@ -62,8 +67,9 @@ def _move(
     return message
 
 
-def locked_message(message_id: UUID, *, start: Collection[MessageStatus]) -> Message:
+def locked_message(message_id: UUID, *, start: Collection[MessageStatus], seen_at: datetime | None = None) -> Message:
     message = locked_post(message_id)
+    require_seen(message, seen_at)
     if message.status not in start:
         raise NotInThisState(status=message.status)
     return message

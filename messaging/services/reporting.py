@@ -21,7 +21,7 @@ from messaging.models import Account, Act, Ban, Message, MessageStatus, Report
 from messaging.models.report import REPORTABLE, dismissed_reports, open_reports
 from messaging.services.changes import record_reported
 from messaging.services.decisions import log_about_post
-from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_post
+from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_post, require_seen
 from messaging.services.messages import count_answer
 
 # So long the same person cannot report a post again, on whose report a moderator has decided.
@@ -53,12 +53,14 @@ def report_message(
 
 @retried
 @transaction.atomic
-def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "", seen_at: datetime | None = None) -> Message:
     """Close the open reports of a post, which stays as it is.
 
-    Raises MessageNotFound (404), or NotInThisState (409) without open reports.
+    Raises MessageNotFound (404), NotInThisState (409) without open reports, or MessageEdited (409) if the post was
+    edited after `seen_at`, its `updated_at` as the moderator saw it.
     """
     post = locked_post(message_id)
+    require_seen(post, seen_at)
     if not close_reports([post.pk], at=database_now(), dismissed=True):
         raise NotInThisState(status=post.status)
     log_about_post(post, Act.DISMISSED, by=by, verb=transition("Reports dismissed", "open", "closed"), reason=reason)

@@ -19,6 +19,7 @@ from messaging.exceptions import (
     CommunityNotFound,
     CreatorProtected,
     LastModerator,
+    MessageEdited,
     MessageNotFound,
     ModeratorBanned,
     ModeratorNotFound,
@@ -60,6 +61,7 @@ OF_POST: dict[str, Any] = {
     "errors": (MessageNotFound, ModeratorRequired, NotInThisState),
     "authorize_replay": _authorize_post_replay,
 }
+APPROVAL = OF_POST | {"body": serializers.MessageApproval, "errors": (*OF_POST["errors"], MessageEdited)}
 OF_COMMUNITY: dict[str, Any] = {"callers": PERSON, "authorize_replay": _authorize_community_replay}
 REFUSED = (CommunityNotFound, ModeratorRequired)
 
@@ -87,7 +89,7 @@ class ModerationQueueViewSet(ApiViewSet):
 
 class ModeratedMessageViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
-    @operation("approveMessage", **OF_POST)
+    @operation("approveMessage", **APPROVAL)
     def approve(self, request: ApiRequest, id: str) -> Response:
         """Publish a pending post, or close the reports of a published one."""
         return self._decide(moderating.approve)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from html import unescape
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -16,11 +19,12 @@ from messaging.services import moderating
 from messaging.services.bans import ban_account
 from messaging.services.communities import create_community
 from messaging.services.reporting import report_message
+from tests.api import Api
 from tests.embeds.making import an_embed
 from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
-PENDING, HIDDEN = MessageStatus.PENDING, MessageStatus.HIDDEN
+PENDING, PUBLISHED, HIDDEN = MessageStatus.PENDING, MessageStatus.PUBLISHED, MessageStatus.HIDDEN
 
 
 @pytest.fixture
@@ -363,3 +367,74 @@ def test_a_page_has_a_fixed_number_of_queries(
     with django_assert_max_num_queries(13):
         body = html(client, path(community) + page)
     assert len(body.encode()) < 100_000
+
+
+def fields_of(page: str, form: str) -> list[tuple[str, str]]:
+    """The hidden fields and checkboxes that a form of a page sends: those inside it, and those that name it."""
+    inside = re.search(rf"<form [^>]*{form}[^>]*>(.*?)</form>", page, re.DOTALL)
+    assert inside, form
+    named = re.search(r'id="(\w+)"', form)
+    inputs = re.findall(r"<input [^>]+>", inside[1])
+    inputs += re.findall(rf'<input [^>]*form="{named[1]}"[^>]*>', page) if named else []
+    found = [(re.search(r'name="([^"]+)"', one), re.search(r'value="([^"]+)"', one)) for one in inputs]
+    return [(name[1], unescape(value[1])) for name, value in found if name and value]
+
+
+def send(client: Client, community: Community, decision: str, fields: list[tuple[str, str]]) -> str:
+    body = urlencode([*fields, ("decision", decision)])
+    form = "application/x-www-form-urlencoded"
+    response = client.post(path(community, "decide/"), body, content_type=form, follow=True)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def edit(post: Message, content: str) -> None:
+    assert Api.as_person(post.author).put(f"/api/messages/{post.pk}", {"content": content}).status == 200
+
+
+CARD, SEVERAL = 'class="decide"', 'id="several"'
+LONG_AGO = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("form", [CARD, SEVERAL])
+@pytest.mark.parametrize("tab", ["pending", "reported"])
+def test_a_text_that_came_after_the_page_is_not_approved(
+    client: Client, community: Community, tab: str, form: str
+) -> None:
+    post = reported(community, status=PUBLISHED, content="What was read")
+    Message.objects.filter(pk=post.pk).update(status=PENDING, updated_at=LONG_AGO)
+    fields = fields_of(html(client, path(community), state=tab), form)
+    edit(post, "What nobody read")
+    page = send(client, community, "approve", [*fields, ("back", path(community))])
+    assert "The author edited this post after you read it. Read it again." in page
+    assert "What nobody read" in page
+    assert Message.objects.get(pk=post.pk).status == PENDING
+    assert open_reports().exists()
+    page = send(client, community, "approve", fields_of(page, form))
+    assert "1 post approved." in page
+    assert Message.objects.get(pk=post.pk).status == "published"
+
+
+def test_of_several_posts_only_the_edited_one_is_refused(client: Client, community: Community) -> None:
+    posts = [MessageFactory(community=community, status=PENDING, updated_at=LONG_AGO) for _ in range(3)]
+    fields = fields_of(html(client, path(community)), SEVERAL)
+    edit(posts[1], "What nobody read")
+    page = send(client, community, "approve", fields)
+    assert "2 posts approved." in page
+    assert "The author edited this post after you read it." in page
+    assert [Message.objects.get(pk=post.pk).status for post in posts] == ["published", PENDING, "published"]
+
+
+@pytest.mark.parametrize("time", ["", "now", "2026-05-01T12:00:00"])
+def test_a_form_without_a_time_decides_on_the_current_text(client: Client, community: Community, time: str) -> None:
+    """Of an earlier release, or made by hand."""
+    post = MessageFactory(community=community, status=PENDING)
+    edit(post, "Edited")
+    assert "1 post approved." in decide(client, community, "approve", post, **{f"seen-{post.pk}": time})
+
+
+def test_an_edited_post_is_hidden_all_the_same(client: Client, community: Community) -> None:
+    post = MessageFactory(community=community, status=PENDING, updated_at=LONG_AGO)
+    fields = fields_of(html(client, path(community)), CARD)
+    edit(post, "Worse")
+    assert "1 post hidden." in send(client, community, "hide", fields)

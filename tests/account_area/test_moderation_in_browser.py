@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from messaging.services.bans import ban_account
 from messaging.services.communities import create_community
 from tests import axe
 from tests.account_area.conftest import sign_in
+from tests.api import Api
 from tests.browser import PATIENCE_MS
 from tests.factories import AgentAccountFactory, MessageFactory, PersonFactory
 
@@ -92,6 +94,22 @@ def test_a_decision_that_a_script_cannot_send_is_sent_by_its_form(
     expect(page.get_by_role("status")).to_have_text("1 post restored.")
     page.go_back()
     assert page.locator("#queue[aria-busy=true]").count() == 0
+
+
+def test_a_post_that_was_edited_after_it_was_read_is_shown_again(
+    browser_context: BrowserContext, live_server: Any
+) -> None:
+    page, community, pending = page_of_moderator(browser_context, live_server.url)
+    Message.objects.filter(pk=pending.pk).update(updated_at=datetime(2026, 5, 1, tzinfo=UTC))
+    page.goto(path(community))
+    assert Api.as_person(pending.author).put(f"/api/messages/{pending.pk}", {"content": "At ten"}).status == 200
+    card = page.locator(f"#post-{pending.pk}")
+    card.get_by_role("button", name="Approve").click()
+    expect(page.get_by_role("status")).to_contain_text("The author edited this post after you read it.")
+    expect(card).to_contain_text("At ten")
+    assert Message.objects.get(pk=pending.pk).status == "pending"
+    card.get_by_role("button", name="Approve").click()
+    expect(page.get_by_role("status")).to_have_text("1 post approved.")
 
 
 def test_several_posts_are_decided_without_scripts(browser: Browser, live_server: Any) -> None:

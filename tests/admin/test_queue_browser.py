@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from messaging.services.bulk_jobs import start_job
 from tests.admin.pages import page as path_of
 from tests.admin.test_browser import INLINE, boss, context, fits_the_width, page, screen, widths
 from tests.agents.factories import RequestFactory
+from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory
 from tests.widget.live import intercept, wait_for_first
 
@@ -253,6 +255,25 @@ def test_posts_are_decided_in_their_list(page: Page) -> None:
     page.keyboard.press("a")
     expect(page.locator(".decision-done")).to_contain_text("approved")
     assert [Message.objects.get(pk=one.pk).status for one in (first, second)] == ["published", "pending"]
+
+
+def test_a_key_does_not_approve_a_text_that_came_after_the_list(browser: Any, live_server: Any, page: Page) -> None:
+    message = MessageFactory(status="pending", updated_at=datetime(2026, 5, 1, tzinfo=UTC))
+    # Of its own, since a browser logs each 409 as an error.
+    context = browser.new_context(base_url=live_server.url, storage_state=page.context.storage_state())
+    listed = context.new_page()
+    listed.goto(path_of(Message, "changelist") + PENDING)
+    expect_current(listed, f"Post of {message.author}")
+    assert Api.as_person(message.author).put(f"/api/messages/{message.pk}", {"content": "Later"}).status == 200
+    listed.keyboard.press("a")
+    expect(listed.locator(".decision-done")).to_contain_text("message edited")
+    assert Message.objects.get(pk=message.pk).status == "pending"
+    listed.reload()
+    expect(listed.locator(".field-excerpt")).to_have_text("Later")
+    listed.keyboard.press("a")
+    expect(listed.locator("#changelist")).not_to_contain_text("Later")
+    assert Message.objects.get(pk=message.pk).status == "published"
+    context.close()
 
 
 @widths

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from config.admin.actions import AdminAction, AdminActionForm, error_text
+from config.admin.seen import seen_at
 from config.api.exceptions import ApiError
 from config.api.ids import is_id
 from messaging.admin.desk.decidable import DecidableRows
@@ -35,7 +36,7 @@ def decide_one(rows: DecidableRows, request: HttpRequest, pk: UUID) -> HttpRespo
     if not form.is_valid():
         return _refused(rows, request, row, _problems(form), status=400)
     try:
-        action.run(row, by=request.user, **form.arguments())
+        action.carry_out(row, seen_at=seen_at(request.POST, pk), by=request.user, **form.arguments())
     except ApiError as refusal:
         text = f"Nothing was changed: {rows.name_of(row)}: {error_text(refusal)}."
         return _refused(rows, request, row, text, status=409, instead=rows.instead(row, action))

@@ -180,6 +180,6 @@ def _perform(job: BulkJob, action: AdminAction, row: Model | None) -> str:
 @retried
 @transaction.atomic
 def _decide(job: BulkJob, action: AdminAction, row: Model) -> None:
-    action.run(row, by=job.by, reason=job.reason)
+    action.carry_out(row, seen_at=job.created_at, by=job.by, reason=job.reason)
     if not count_rows(job, changed=[row.pk]):
         raise JobInterrupted

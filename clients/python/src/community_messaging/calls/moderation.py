@@ -34,10 +34,20 @@ class ModerationCalls(Session):
         yield from self.list_all("messages", request)
 
     @call
-    def approve_message(self, message_id: str, *, reason: str | None = None, key: str | None = None) -> Steps[Decided]:
-        """Publish a pending post, or close the reports of a published one (approveMessage)."""
-        request = write("POST", "/v1/moderation/messages/{id}/approve", message_id, key=key, reason=reason)
-        return self.ask(Decided, request)
+    def approve_message(
+        self,
+        message_id: str,
+        *,
+        reason: str | None = None,
+        seen_updated_at: str | None = None,
+        key: str | None = None,
+    ) -> Steps[Decided]:
+        """Publish a pending post, or close the reports of a published one (approveMessage).
+
+        With `seen_updated_at`, the `updatedAt` of the post as it was read, one that was edited since is refused.
+        """
+        body = {"reason": reason, "seen_updated_at": seen_updated_at}
+        return self.ask(Decided, write("POST", "/v1/moderation/messages/{id}/approve", message_id, key=key, **body))
 
     @call
     def hide_message(self, message_id: str, *, reason: str | None = None, key: str | None = None) -> Steps[Decided]:
