@@ -14,7 +14,7 @@ from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import database_now, execute
 from config.writes.retries import retried
 from messaging.models import Account, AccountKind, HandleClaim, Message
-from messaging.services.bans import hand_over_bans
+from messaging.services.bans import hand_over_bans, lock_communities_of_bans
 from messaging.services.bulk_jobs import hand_over_jobs, is_changing_all_posts
 from messaging.services.reporting import move_closing
 from moving.exceptions import ImportNotFound, PostsChanging
@@ -73,6 +73,7 @@ def _give(from_id: UUID, to_id: UUID) -> int:
 def _end(author: ImportedAuthor, person: Account) -> bool:
     """Record the claim. Posts of a later file can be claimed again. The person cannot react meanwhile."""
     lock_source(author.move)
+    lock_communities_of_bans(author.account_id)
     # No job about the account is committed between `hand_over_jobs` and its deletion, which would delete the job.
     list(Account.objects.select_for_update().filter(pk=author.account_id))
     execute(queries.LOCK, {"account": person.pk})

@@ -92,7 +92,7 @@ def _import(move: Move, *, is_dry_run: bool) -> Result:
                 report=Report(rows),
                 tell=Progress(move),
                 is_dry_run=is_dry_run,
-                content_max=CONTENT_FILES * settings.IMPORT_UPLOAD_MAX,
+                content_max=CONTENT_FILES * max(move.size, settings.IMPORT_UPLOAD_MAX),
             )
         require_lease(move)
         store(move, MovePart.Kind.REPORT, pieces_of(report))

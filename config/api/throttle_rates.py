@@ -24,7 +24,7 @@ SOFT_THROTTLES = {
     "session": (env.integer("THROTTLE_SESSION_PER_MINUTE", 120), 60),
     # Per client network and host. Reads that the response cache serves are not counted.
     "read": (env.integer("THROTTLE_READ_PER_MINUTE", 6000), 60),
-    # As "read": a search may compare the texts of many posts.
+    # Per client network: a search may compare the texts of many posts.
     "search": (env.integer("THROTTLE_SEARCH_PER_MINUTE", 120), 60),
     "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
     # Refused requests of an agent that are counted for the super admins.

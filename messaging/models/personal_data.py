@@ -138,6 +138,9 @@ class PersonErasureQuerySet(LeasedQuerySet["PersonErasure"]):
 class PersonErasure(Leased):
     """An erasure that a person has asked for. It can be cancelled until it begins; its row ends with the account."""
 
+    # Longer than a batch, which renews the lease at its end and may search without an index.
+    LEASE = timedelta(minutes=10)
+
     account = models.OneToOneField(Account, on_delete=models.CASCADE, primary_key=True, related_name="erasure")
     posts = models.CharField(max_length=9, choices=PostsChoice)
     requested_at = models.DateTimeField(db_default=Now(), editable=False)

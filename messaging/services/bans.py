@@ -63,10 +63,16 @@ def lift_ban(*, community_id: UUID, account_id: UUID, by: Account, reason: str =
     log_about_community(community, Act.UNBANNED, by=by, verb=verb, reason=reason, account=ban.account)
 
 
+def lock_communities_of_bans(account_id: UUID) -> None:
+    """The communities that have banned an account, before the account itself is locked, as in `ban_account`."""
+    banned = Ban.objects.filter(account=account_id)
+    list(Community.objects.select_for_update(no_key=True).filter(pk__in=banned.values("community")).order_by("pk"))
+
+
 def hand_over_bans(*, of: UUID, to: Account) -> None:
     """The bans of an account, and the decisions about it, whose posts are those of another one now, are of that one.
 
-    Nobody who moderates a community is banned from it.
+    The caller has locked the communities. Nobody who moderates a community is banned from it.
     """
     bans = Ban.objects.filter(account=of).exclude(community__in=moderated_by(to))
     bans.exclude(community__in=Ban.objects.filter(account=to).values("community")).update(account=to)

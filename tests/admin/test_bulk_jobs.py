@@ -401,6 +401,13 @@ def test_jobs_that_hide_and_restore_all_posts_of_an_account_do_not_run_together(
 
 
 @pytest.mark.django_db(transaction=True)
+def test_of_opposite_jobs_that_start_at_the_same_time_one_runs(boss: Account) -> None:
+    author, kinds = MessageFactory().author, [BulkJob.HIDE_POSTS, BulkJob.RESTORE_POSTS]
+    race(2, lambda number: start_on_posts_of(author, kind=kinds[number], by=boss))
+    assert sorted(BulkJob.objects.values_list("state", flat=True)) == [JobState.RUNNING, JobState.STOPPED]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_row_whose_decision_the_database_aborts_is_decided_again(boss: Account) -> None:
     job = a_job(RequestFactory.create_batch(1), boss)
     with failing("40P01", times=1, change="UPDATE", table="agents_agentrequest"):

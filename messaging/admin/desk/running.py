@@ -44,7 +44,7 @@ def run_slice(job_id: UUID, *, seconds: float = SLICE_SECONDS) -> BulkJob:
     job = take(BulkJob.objects.filter(pk=job_id).due())
     if job is not None:
         try:
-            if _may_decide(job.by):
+            if may_decide(job.by):
                 _work(job, until=time.monotonic() + seconds)
             else:
                 stop_job(job_id=job.pk, by=command_line(), reason="Its super admin cannot decide any more.")
@@ -103,7 +103,7 @@ def find_action(kind: str) -> tuple[ReadOnlyModelAdmin, AdminAction] | None:
     return None
 
 
-def _may_decide(by: Account | None) -> bool:
+def may_decide(by: Account | None) -> bool:
     """The account of the command line, which has no password, is inactive."""
     return by is not None and (by.is_of_service or by.can_act)
 

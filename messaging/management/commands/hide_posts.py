@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.admin.actions import REASON_MAX
-from messaging.admin.desk.running import run_to_end
+from messaging.admin.desk.running import may_decide, run_to_end
 from messaging.management.actor import add_by_option, get_actor
 from messaging.models import Account, BulkJob
 from messaging.models.account import OF_SERVICE
@@ -34,8 +34,10 @@ class Command(BaseCommand):
         author = Account.objects.filter(~OF_SERVICE, handle=options["handle"].removeprefix("@")).first()
         if author is None:
             raise CommandError(f"No account has the handle @{options['handle']}.")
-        kind = BulkJob.RESTORE_POSTS if options["undo"] else BulkJob.HIDE_POSTS
-        job = start_on_posts_of(author, kind=kind, by=get_actor(options["by"]), reason=reason)
+        kind, by = BulkJob.RESTORE_POSTS if options["undo"] else BulkJob.HIDE_POSTS, get_actor(options["by"])
+        if not may_decide(by):
+            raise CommandError(f"{by} is suspended, or waits for an erasure: the job would stop at once.")
+        job = start_on_posts_of(author, kind=kind, by=by, reason=reason)
         job = run_to_end(job.pk, report=self._report)
         if options["json"]:
             self.stdout.write(json.dumps({"job": str(job.pk), "state": job.state, "changed": job.done}))

@@ -70,9 +70,21 @@ def test_the_operator_may_allow_no_uploads(person: Account, community: Community
     client = client_of(person)
     shown = client.get(path(community)).content.decode()
     assert "multipart" not in shown
-    assert "ask the operator of the service" in shown
-    upload(client, community)
+    assert "Ask the operator of the service" in shown
+    assert "errorlist" in upload(client, community).content.decode()
     assert not Move.objects.exists()
+
+
+def test_a_file_that_was_uploaded_before_uploads_were_ended_is_imported(
+    person: Account, community: Community, settings: Any
+) -> None:
+    client = client_of(person)
+    upload(client, community)
+    settings.IMPORT_UPLOAD_MAX = 0
+    assert run_due_imports() == 1
+    act(client, Move.objects.get(), "start")
+    assert run_due_imports() == 1
+    assert Move.objects.get().status == "done"
 
 
 def test_a_file_is_checked_imported_and_removed(person: Account, community: Community) -> None:

@@ -44,7 +44,8 @@ class ModerationCalls(Session):
     ) -> Steps[Decided]:
         """Publish a pending post, or close the reports of a published one (approveMessage).
 
-        With `seen_updated_at`, the `updatedAt` of the post as it was read, one that was edited since is refused.
+        With `seen_updated_at`, the `updatedAt` of the post as it was read, one that was edited since is refused. A
+        service without that field ignores it.
         """
         body = {"reason": reason, "seen_updated_at": seen_updated_at}
         return self.ask(Decided, write("POST", "/v1/moderation/messages/{id}/approve", message_id, key=key, **body))
