@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import keyring
 import pytest
 from community_messaging import Client
+from keyring.backends.fail import Keyring as NoKeyring
 
 from tests.clients import Clients
 from tests.service import Service, running_service
@@ -20,6 +22,12 @@ ENVIRONMENT = {
     "THROTTLE_REGISTER_PER_MINUTE": "1000000",
     "THROTTLE_SIGN_IN_PER_MINUTE": "1000000",
 }
+
+
+@pytest.fixture(autouse=True)
+def no_keyring() -> None:
+    """A process chooses its keyring once, and might choose a class of a test."""
+    keyring.set_keyring(NoKeyring())
 
 
 @pytest.fixture(scope="session")

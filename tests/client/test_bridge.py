@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import keyring
 import pytest
 from community_messaging import Credential
 from community_messaging.cli.app import State
 from community_messaging.cli.store import AGENT, PERSON, SERVICE, Store
-from keyring.backends.fail import Keyring as NoKeyring
 
 from tests.client.commands import DONE, USAGE, Command
 from tests.client.scripted import CUT, Answer, Received, Scripted, refusal, scripted
@@ -41,14 +39,6 @@ def echo(request: Received) -> Answer:
 def server() -> Iterator[Scripted]:
     with scripted(echo) as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def no_keyring() -> Iterator[None]:
-    before = keyring.get_keyring()
-    keyring.set_keyring(NoKeyring())
-    yield
-    keyring.set_keyring(before)
 
 
 def bridge(server: Scripted | str, *messages: Any, token: str = TOKEN) -> list[Any]:

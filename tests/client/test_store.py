@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +46,9 @@ class MemoryKeyring(KeyringBackend):
 
 
 @pytest.fixture(params=[NoKeyring, MemoryKeyring], ids=["files", "keyring"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    before = keyring.get_keyring()
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     keyring.set_keyring(request.param())
-    yield Store(tmp_path / "a" / "b")
-    keyring.set_keyring(before)
+    return Store(tmp_path / "a" / "b")
 
 
 def test_credentials_are_stored_by_service_and_kind(store: Store) -> None:
