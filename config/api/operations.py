@@ -56,7 +56,7 @@ class Operation:
     authorize_replay: Callable[[HttpRequest, Body, Any], None] | None = None
     # Whether `?dryRun=true` runs the write and rolls it back (`is_dry_run`).
     has_dry_run: bool = False
-    # The name of a soft throttle per client address.
+    # The name of a soft throttle per client network; reads from this machine are not counted.
     throttle: str | None = None
     # A gateway sends requests to other operations (`config.api.subrequests`), which check scopes, limits and keys. Its
     # view parses the body, in which it may name several operations; it neither is a write nor has scopes.

@@ -90,8 +90,10 @@ def _throttle(request: HttpRequest, operation: Operation, credential: Credential
     is_write = operation.is_write and not is_dry_run
     if not is_write:
         throttling.hit_read(request)
-    if operation.throttle is not None:
+    if operation.throttle is not None and operation.is_write:
         throttling.hit(operation.throttle, client_network(request))
+    elif operation.throttle is not None:
+        throttling.hit_read(request, operation.throttle)
     if is_write and credential.user is not None and not credential.is_agent:
         throttling.hit("person", str(credential.user.pk))
     if is_dry_run and credential.user is not None:

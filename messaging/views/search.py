@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.api import throttling
 from config.api.credentials import CredentialKind
 from config.api.exceptions import InvalidParameter
 from config.api.operations import operation
@@ -25,6 +24,7 @@ class SearchViewSet(ApiViewSet):
         callers={CredentialKind.PUBLIC},
         query=SearchQuery,
         response=MessageListSerializer,
+        throttle="search",
         links={"getMessage": {"id": "messages/0/id"}},
     )
     def list(self, request: ApiRequest) -> Response:
@@ -33,7 +33,6 @@ class SearchViewSet(ApiViewSet):
         Every word must occur, in any case and with or without accents; `"…"` is a phrase, `or` an alternative,
         `-word` must not occur. The newest 1,000 matches are ranked.
         """
-        throttling.hit_read(request, "search")
         query = self.query()
         page_id = query.get("page_id")
         if page_id is not None and not is_page_id(page_id):

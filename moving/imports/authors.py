@@ -21,8 +21,8 @@ OF_SOURCES = """
 SELECT source_id, account_id FROM moving_importedauthor
 WHERE community_id = %s AND format = %s AND source_id = ANY(%s::text[])
 """
-# Not those of persons: who claims earlier posts has not agreed to those of a later file. The account of erased people
-# comes last, and so before another one in the dictionary.
+# Not those of persons: who claims earlier posts has not agreed to those of a later file. Of two rows of one author,
+# that of an erased person is the last, and so the one in the dictionary.
 KNOWN = f"{OF_SOURCES} AND (claimed_at IS NULL OR account_id = ANY(%s::uuid[])) ORDER BY claimed_at NULLS FIRST"
 ERASED = f"{OF_SOURCES} AND posts_are_erased"
 

@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 
 from config.admin.actions import AdminAction
@@ -18,6 +17,7 @@ from config.admin.confirming import confirmation
 from config.admin.formatting import change_url
 from config.admin.model_admin import BULK_MAX, ReadOnlyModelAdmin
 from config.admin.returning import returning
+from config.api.times import parse_time
 from config.database.sql import database_now
 from messaging.admin.desk.running import run_soon
 from messaging.exceptions import TooManyRows
@@ -76,11 +76,7 @@ class ManyRowsAdmin(ReadOnlyModelAdmin):
 
 def _as_of(request: HttpRequest) -> datetime:
     """When the confirmation page was made: rows that were created later are not on it."""
-    try:
-        moment = parse_datetime(request.POST.get("as_of", ""))
-    except ValueError:
-        moment = None
-    return moment if moment is not None and moment.tzinfo is not None else database_now()
+    return parse_time(request.POST.get("as_of", "")) or database_now()
 
 
 def _counted(request: HttpRequest) -> int:

@@ -34,9 +34,10 @@ class Command(BaseCommand):
         author = Account.objects.filter(~OF_SERVICE, handle=options["handle"].removeprefix("@")).first()
         if author is None:
             raise CommandError(f"No account has the handle @{options['handle']}.")
-        kind, by = BulkJob.RESTORE_POSTS if options["undo"] else BulkJob.HIDE_POSTS, get_actor(options["by"])
+        by = get_actor(options["by"])
         if not may_decide(by):
             raise CommandError(f"{by} is suspended, or waits for an erasure: the job would stop at once.")
+        kind = BulkJob.RESTORE_POSTS if options["undo"] else BulkJob.HIDE_POSTS
         job = start_on_posts_of(author, kind=kind, by=by, reason=reason)
         job = run_to_end(job.pk, report=self._report)
         if options["json"]:
