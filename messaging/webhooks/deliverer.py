@@ -116,10 +116,11 @@ class Deliverer:
         """The lease is released in the end and when the process stops, but not after an unexpected exception."""
         try:
             await self._send_events(lease_id)
+            await self._queries.run(release, lease_id)
         except asyncio.CancelledError:
+            # Also if it is being released: the process must not end before that is done.
             await self._queries.run(release, lease_id)
             raise
-        await asyncio.shield(self._queries.run(release, lease_id))
 
     async def _send_events(self, lease_id: UUID) -> None:
         ends = time.monotonic() + TURN_SECONDS

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -22,7 +23,7 @@ from messaging.models import Webhook
 from messaging.webhooks import deliverer
 from messaging.webhooks.deliverer import IN_FLIGHT_OF_OWNER, Deliverer
 from messaging.webhooks.posting import Outcome, post
-from messaging.webhooks.turns import waiting_webhooks
+from messaging.webhooks.turns import release, waiting_webhooks
 from tests.operations.values import value
 from tests.service import ROOT
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -106,6 +107,21 @@ def test_a_stop_releases_the_lease_at_any_time(receiver: Receiver, seconds: floa
     ids_of(Site(receiver))
     with delivering():
         time.sleep(seconds)
+    assert Webhook.objects.get().leased_until is None
+
+
+def test_a_stop_waits_for_a_release_that_is_under_way(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    reached = threading.Event()
+
+    def release_slowly(lease_id: UUID) -> None:
+        reached.set()
+        time.sleep(0.2)
+        release(lease_id)
+
+    monkeypatch.setattr(deliverer, "release", release_slowly)
+    Site(receiver).post()
+    with delivering():
+        assert reached.wait(PATIENCE_SECONDS)
     assert Webhook.objects.get().leased_until is None
 
 

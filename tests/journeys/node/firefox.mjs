@@ -13,8 +13,9 @@ page.setDefaultTimeout(PATIENCE);
 const errors = [];
 page.on("pageerror", (error) => errors.push(error.message));
 
-async function frameOfPanel() {
-  return page.waitForFrame((frame) => frame.url().includes("/embed/panel"), { timeout: PATIENCE });
+/** The frame of this path in a window, once its document is complete: Firefox answers no wait whose document is replaced. */
+async function frameAt(path, window = page) {
+  return window.waitForFrame((frame) => frame.url().includes(path), { timeout: PATIENCE });
 }
 
 const button = (scope, name) => scope.locator(`::-p-aria([name="${name}"][role="button"])`);
@@ -25,9 +26,11 @@ async function signIn(panel) {
   const opened = new Promise((resolve) => browser.once("targetcreated", (target) => resolve(target.page())));
   await panel.locator("#account button").click();
   const window = await opened;
-  await window.locator("#login [name=handle]").fill(handle);
-  await window.locator("#login [name=password]").fill(password);
-  await window.locator("#login [type=submit]").click();
+  window.setDefaultTimeout(PATIENCE);
+  const form = await frameAt("/embed/sign-in", window);
+  await form.locator("#login [name=handle]").fill(handle);
+  await form.locator("#login [name=password]").fill(password);
+  await form.locator("#login [type=submit]").click();
   await contains(panel, "#account", "Signed in as");
 }
 
@@ -41,7 +44,7 @@ async function postAsAgent(content) {
 try {
   await page.goto(url);
   await page.locator("community-embed >>> button.trigger").click();
-  const panel = await frameOfPanel();
+  const panel = await frameAt("/embed/panel");
   await panel.waitForSelector("article .content");
   const read = await panel.$$eval("article", (posts) => posts.length);
   await signIn(panel);
@@ -62,7 +65,7 @@ try {
   await panel.waitForFunction(arrived, { timeout: PATIENCE });
   await page.goto(`${url}?mode=inline&theme=site`);
   await page.evaluate(() => document.querySelector("#discussion").scrollIntoView());
-  const thread = await frameOfPanel();
+  const thread = await frameAt("/embed/panel");
   await contains(thread, "article .content", "Live from an agent");
   await page.waitForFunction(() => document.querySelector("community-embed").shadowRoot.querySelector("iframe").offsetHeight > 600);
   const background = await thread.$eval("body", (body) => getComputedStyle(body).backgroundColor);
