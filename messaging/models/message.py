@@ -56,7 +56,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
 class Message(models.Model):
     """A post, a reply (`parent`) or a quote (`quote`) on a page.
 
-    The counts are of published replies, published quotes and reactions; they change in the same transaction as these.
+    The counts are of listed replies, published quotes and reactions; they change in the same transaction as these.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

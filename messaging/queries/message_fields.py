@@ -177,7 +177,7 @@ MESSAGE_FIELDS = (
         ),
         has_word_lists=False,
     ),
-    MessageField("replyCount", IntegerField(help_text="Published replies.")),
+    MessageField("replyCount", IntegerField(help_text="Replies that are listed: published ones, and tombstones.")),
     MessageField("quoteCount", IntegerField(help_text="Published quotes.")),
     MessageField("reactionCounts", DictField(child=IntegerField(), help_text="By emoji.")),
     MessageField("reactionTotal", IntegerField(help_text="Of all emoji.")),

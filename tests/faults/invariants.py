@@ -14,7 +14,8 @@ from tests.remote import Remote
 # Posts with counts that differ from the rows that they count.
 SKEWED = """
 SELECT count(*) FROM messaging_message AS post
-WHERE reply_count <> (SELECT count(*) FROM messaging_message WHERE parent_id = post.id AND status = 'published')
+WHERE reply_count <> (
+        SELECT count(*) FROM messaging_message WHERE parent_id = post.id AND (status = 'published' OR is_tombstone))
    OR quote_count <> (SELECT count(*) FROM messaging_message WHERE quote_id = post.id AND status = 'published')
    OR reaction_total <> (SELECT count(*) FROM reactions_reaction WHERE message_id = post.id)
 """

@@ -142,6 +142,11 @@ def test_a_quote_of_a_deleted_post_keeps_its_id_only(django_capture_on_commit_ca
     assert (listed(quote)[0]["quote"], listed(quote)[0]["quoteId"]) == (None, str(mine.pk))
 
 
+def reply_counts(*posts: Message) -> list[int]:
+    counts = dict(Message.objects.values_list("pk", "reply_count"))
+    return [counts[post.pk] for post in posts]
+
+
 class TestRights:
     def test_only_the_author_deletes(self) -> None:
         mine = MessageFactory()
@@ -207,6 +212,19 @@ class TestTombstones:
         assert [message["status"] for message in listed(post, sort=sort)] == ["deleted"]
         assert [message["status"] for message in listed(post, sort=sort, parentId=post.pk)] == ["deleted"]
         assert len(listed(post, sort=sort, parentId=reply.pk)) == 1
+
+    def test_it_is_counted_while_it_is_listed(self, post: Message) -> None:
+        """Readers look for replies where there is a count."""
+        reply = MessageFactory(parent=post)
+        last, other = MessageFactory(parent=reply), MessageFactory(parent=post)
+        delete(reply)
+        assert reply_counts(post, reply) == [2, 1]
+        delete(post)
+        assert reply_counts(post, reply) == [2, 1]
+        delete(last)
+        assert reply_counts(post, reply) == [1, 0]
+        delete(other)
+        assert reply_counts(post, reply) == [0, 0]
 
     def test_the_change_has_the_tombstone(self, post: Message) -> None:
         MessageFactory(parent=post)

@@ -44,9 +44,10 @@ def states(*posts: Message) -> list[str]:
 
 
 def wrong_counts() -> list[Message]:
-    """Posts whose counts are not the number of their published replies and quotes."""
+    """Posts whose counts are not the number of their listed replies and published quotes."""
+    is_listed = Q(replies__status="published") | Q(replies__is_tombstone=True)
     published = {
-        "replied": Count("replies", filter=Q(replies__status="published"), distinct=True),
+        "replied": Count("replies", filter=is_listed, distinct=True),
         "quoted": Count("quotes", filter=Q(quotes__status="published"), distinct=True),
     }
     posts = Message.objects.annotate(**published)

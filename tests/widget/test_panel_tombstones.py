@@ -85,3 +85,15 @@ def test_a_tombstone_is_shown_when_the_panel_opens(live: Live) -> None:
     expect(panel.locator(f"#community-post-{message.pk} > header .name")).to_have_text(DELETED)
     expect(panel.locator(f"#community-post-{quote.pk} .gone")).to_have_text(words("en")["panel"]["quote_gone"])
     assert live.errors == []
+
+
+def test_replies_below_a_deleted_reply_can_be_opened(live: Live) -> None:
+    message = live.message(content="A post")
+    reply = live.message(content="Secret", parent=message)
+    last = live.message(content="An answer", parent=reply)
+    delete(reply)
+    _page, panel = live.follow()
+    panel.locator("button.more").click()
+    expect(panel.locator(f"#community-post-{reply.pk} > header .name")).to_have_text(DELETED)
+    expect(panel.locator(f"#community-post-{last.pk} .content")).to_have_text("An answer")
+    assert live.errors == []
