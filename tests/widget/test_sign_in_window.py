@@ -1,4 +1,4 @@
-"""The sign-in window of a panel asks a person with a second factor for a code."""
+"""The sign-in window of a panel: a code of persons with a second factor, and presses in the panel meanwhile."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.widget.sign_in import enter, open_window
 from tests.widget.test_accessibility import violations_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ERRORS = words("en")["error"]
@@ -102,3 +102,24 @@ def test_a_person_who_waits_for_erasure_reads_why_the_sign_in_is_refused(live: L
     window = open_window(panel, page)
     send_password(window)
     expect_problem(window, "account_being_erased", "password")
+
+
+def test_a_press_after_the_window_has_closed_opens_no_other(live: Live, ada: Account) -> None:
+    """The session of the panel begins a moment after the window has closed."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    live.context.route("**/api/auth/panel-session", hold)
+    page, panel = live.open()
+    window = open_window(panel, page)
+    with window.expect_event("close"):
+        send_password(window)
+    panel.get_by_label("Write a post…").fill("At once")
+    panel.locator("#write").get_by_role("button", name="Post").click()
+    page.wait_for_timeout(100)
+    assert live.context.pages == [page]
+    held[0].continue_()
+    expect(panel.locator("article .content")).to_have_text("At once")
+    assert live.errors == []

@@ -20,6 +20,8 @@ let hasCookie = settings.hasSession;
 let session = hasCookie ? null : storedInTab();
 let renewing = null;
 let waiting = null;
+// The session that begins after the window has closed.
+let starting = null;
 
 const isFresh = () => session !== null && session.until - MARGIN_MS > Date.now();
 
@@ -117,6 +119,7 @@ async function start({ accessToken, user }) {
  * the window, or to undefined if the browser blocked it.
  */
 export function signIn() {
+  if (starting) return starting;
   if (waiting) waiting.finish(null);
   const nonce = newKey();
   const opened = window.open(`/embed/sign-in?lang=${language}#${nonce}`, "_blank", WINDOW);
@@ -135,7 +138,10 @@ export function signIn() {
 
 addEventListener("message", ({ origin, source, data }) => {
   if (!waiting || origin !== location.origin || source !== waiting.opened) return;
-  if (data && data.type === "signed-in" && data.nonce === waiting.nonce) waiting.finish(start(data));
+  if (data && data.type === "signed-in" && data.nonce === waiting.nonce) {
+    starting = start(data).finally(() => { starting = null; });
+    waiting.finish(starting);
+  }
 });
 
 /** Tell the other tabs of this site. */
