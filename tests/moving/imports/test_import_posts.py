@@ -495,7 +495,8 @@ def check_counts() -> None:
         cursor.execute(
             """
             SELECT count(*) FROM messaging_message m WHERE reply_count <> (
-                SELECT count(*) FROM messaging_message r WHERE r.parent_id = m.id AND (r.status = 'published' OR r.is_tombstone)
+                SELECT count(*) FROM messaging_message r
+                WHERE r.parent_id = m.id AND (r.status = 'published' OR r.is_tombstone)
             )
             """
         )
