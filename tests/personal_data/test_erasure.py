@@ -17,7 +17,7 @@ from django.utils import timezone
 from account_area.models import AccountSession
 from account_area.personal_data import erase_sessions
 from agents.models import Agent, AgentRequest, AgentToken
-from agents.services import approve_request, reject_request, undo_decision
+from agents.services import approve_request, cancel_request, reject_request, undo_decision
 from config import extension_points, leases, spawning
 from config.changes import personal_data, reading
 from config.changes.channels import Channel, WholeLog
@@ -146,6 +146,20 @@ def test_sessions_and_agents_end_with_the_request_and_return_when_it_is_cancelle
     assert Api().post("/api/auth/login", {"handle": HANDLE, "password": PASSWORD}).status == 200
     with pytest.raises(ErasureNotFound):
         cancel_erasure(person=life.person, by=life.person)
+
+
+@pytest.mark.django_db
+def test_a_request_that_is_approved_meanwhile_does_not_refuse_the_erasure(monkeypatch: pytest.MonkeyPatch) -> None:
+    request, boss = RequestFactory(), SuperAdminFactory()
+
+    def cancel_after_approval(*, request_id: UUID, by: Account) -> AgentRequest:
+        approve_request(request_id=request_id, by=boss)
+        return cancel_request(request_id=request_id, by=by)
+
+    monkeypatch.setattr("agents.personal_data.cancel_request", cancel_after_approval)
+    request_erasure(person=request.requester, posts=ANONYMOUS, by=request.requester)
+    assert PersonErasure.objects.filter(account=request.requester).exists()
+    assert not Agent.objects.get(operator=request.requester).account.is_active
 
 
 def test_an_agent_that_was_stopped_before_stays_so_when_the_erasure_is_cancelled(life: Life) -> None:
