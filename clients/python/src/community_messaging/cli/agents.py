@@ -69,13 +69,15 @@ def token() -> None:
 @click.option("--save", is_flag=True, help="Do not print the token: sign in with it on this machine.")
 @key_option
 @click.pass_obj
-def create(state: State, request_id: str, label: str | None, days: int | None, key: str | None, *, save: bool) -> None:
+def create(state: State, request_id: str, label: str | None, days: int | None, key: str, *, save: bool) -> None:
     """Create a token of the agent of an approved REQUEST. It is shown once."""
     with _person(state) as client:
         created: dict[str, Any] = {**client.create_agent_token(request_id, label=label, expires_in_days=days, key=key)}
     if save:
-        state.store.put(state.base_url, AGENT, Credential(created.pop("token")))
-        state.store.address = state.base_url
+        with state.warning_if_not_stored("The token"):
+            state.store.put(state.base_url, AGENT, Credential(created["token"]))
+            state.store.address = state.base_url
+            del created["token"]
     _show_token(state, created)
 
 

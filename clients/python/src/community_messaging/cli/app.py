@@ -60,7 +60,20 @@ class State:
                 yield client
         finally:
             if kind and credential and client.credential and client.credential != credential:
-                self.store.replace(url, kind, credential, client.credential)
+                with self.warning_if_not_stored("The renewed token"):
+                    self.store.replace(url, kind, credential, client.credential)
+
+    @contextmanager
+    def warning_if_not_stored(self, what: str) -> Iterator[None]:
+        """A failure to store a token is none of the command: the service has carried it out."""
+        try:
+            yield
+        except OSError as error:
+            warning = f"{what} is not stored: {error}"
+            if self.is_json:
+                echo_json({"warning": warning}, err=True)
+            else:
+                click.echo(clean(warning, lines=False), err=True)
 
     def caller(self, *kinds: str) -> Credential | None:
         """The credential that a client with these kinds has."""
