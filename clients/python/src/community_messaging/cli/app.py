@@ -20,6 +20,7 @@ from community_messaging.credentials import Credential
 from community_messaging.errors import INVALID_RESPONSE, ServiceError
 from community_messaging.retries import RetryPolicy
 
+INTERRUPTED = "interrupted"
 REFUSED, NOT_SIGNED_IN, LIMITED, AWAY = 1, 3, 4, 5
 # Of one command: a longer Retry-After is the caller's to wait for.
 RETRY = RetryPolicy(attempts=4, max_wait=10)
@@ -99,7 +100,10 @@ class State:
 
 
 class JsonCommand(click.Command):
-    """A command that takes `--json` also after its name, and reports responses that it cannot read."""
+    """A command that takes `--json` also after its name, and reports responses that it cannot read.
+
+    One that is interrupted names the key with which to repeat its write.
+    """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -113,6 +117,12 @@ class JsonCommand(click.Command):
             found = f"{type(error).__name__}: {error}"
             message = f"The response is not as expected ({found}): is this the base address of the service?"
             raise ServiceError(INVALID_RESPONSE, message) from error
+        except KeyboardInterrupt:
+            if key := ctx.params.get("key"):
+                interruption = ServiceError(INTERRUPTED, "The command may have been carried out.")
+                interruption.key = key
+                report(interruption, is_json=ctx.ensure_object(State).is_json)
+            raise
 
 
 class Program(click.Group):
