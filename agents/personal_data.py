@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
 
 from agents.cache_tags import agent_tag
+from agents.exceptions import RequestNotPending
 from agents.models import Agent, AgentRequest, AgentToken, RefusedCall
 from agents.services.requests import cancel_request
 from config.admin.audit import forget_entries_about
@@ -47,7 +49,9 @@ def sections(account_id: UUID) -> Iterable[Section]:
 def stop(person: Account) -> list[UUID]:
     """Cancel the pending requests of a person; returns the accounts of the agents."""
     for request_id in list(AgentRequest.objects.asked_by(person).pending().values_list("pk", flat=True)):
-        cancel_request(request_id=request_id, by=person)
+        # A super admin may decide meanwhile. An agent that is approved is among those below.
+        with suppress(RequestNotPending):
+            cancel_request(request_id=request_id, by=person)
     agents = Agent.objects.operated_by(person).select_related("account")
     invalidate(*(agent_tag(agent.account.handle) for agent in agents))
     return [agent.pk for agent in agents]

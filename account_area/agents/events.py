@@ -12,7 +12,7 @@ import orjson
 from agents.models import Agent, AgentRequest, AgentToken
 from config.api.pagination import bound_to
 from config.changes import cursors
-from config.changes.latest import read_latest
+from config.changes.latest import cut_latest, read_latest
 from config.changes.rows import ChangeRow, Cursor, Position
 from messaging.changes.related import Related, related_to
 
@@ -47,7 +47,9 @@ def inbox_page(account_id: UUID, *, before: str | None, read_up_to: Position | N
     """`read_up_to`: later events are new; None: none is. Raises InvalidCursor (400)."""
     bound = bound_to("account-inbox", {"account": account_id})
     batch = read_latest(account_id, cursors.decode(before, bound_to=bound) if before else None, limit=SHOWN)
-    related, handles = related_to(batch.rows), _handles(batch.rows)
+    related = related_to(batch.rows)
+    batch = cut_latest(batch, len(related.rows))
+    handles = _handles(batch.rows)
     events = [
         _event(row, related, handles, is_new=read_up_to is not None and row.position > read_up_to) for row in batch.rows
     ]

@@ -25,6 +25,11 @@ def read_latest(account_id: UUID, before: Cursor | None = None, *, limit: int) -
     start = now if before is None or before.generation != now.generation else min(before, now)
     values = {"account": account_id, "xid": start.position.xid, "id": start.position.id, "limit": limit + 1}
     rows = [change_row(row) for row in fetch_all(LATEST, values)]
-    if len(rows) > limit:
-        return Batch(rows[:limit], Cursor(now.generation, rows[limit].position), has_more=True)
-    return Batch(rows, now)
+    return cut_latest(Batch(rows, now), limit)
+
+
+def cut_latest(batch: Batch, count: int) -> Batch:
+    """The batch cut to its newest rows."""
+    if count >= len(batch.rows):
+        return batch
+    return Batch(batch.rows[:count], batch.cursor_after(batch.rows[count]), has_more=True)

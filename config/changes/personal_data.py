@@ -19,6 +19,12 @@ from config.personal_data import Section, Subject
 
 BATCH = 2_000
 COLUMNS = ("type", "at", "actor_id", "page_id", "message_id", "about_id", "data")
+# In an inbox without an account, as rows of no inbox are public.
+EMPTY = {
+    **dict.fromkeys(("page_id", "community_id", "message_id", "actor_id", "about_id", "data")),
+    "type": "erased",
+    "account_id": UUID(int=0),
+}
 
 
 def sections(account_id: UUID) -> Iterable[Section]:
@@ -27,9 +33,13 @@ def sections(account_id: UUID) -> Iterable[Section]:
 
 
 def erase(subject: Subject) -> int:
+    """Empty a batch of the inbox. The rows stay until they are pruned, since readers may be at the position of one.
+
+    Without the newest row of the log, the cursor of each reader that has got all rows would be expired.
+    """
     ReadPosition.objects.filter(account_id__in=subject.account_ids).delete()
     own = Change.objects.filter(account_id__in=subject.account_ids)
-    return own.filter(pk__in=list(own.values_list("pk", flat=True)[:BATCH])).delete()[0]
+    return own.filter(pk__in=list(own.values_list("pk", flat=True)[:BATCH])).update(**EMPTY)
 
 
 def erase_mentions(subject: Subject) -> int:

@@ -28,6 +28,10 @@ class Cursor(NamedTuple):
     generation: int
     position: Position
 
+    def is_before(self, other: Cursor) -> bool:
+        """False of other generations, which have no order."""
+        return self.generation == other.generation and self.position < other.position
+
     def columns(self) -> dict[str, int]:
         """Those of a model that stores it."""
         return {"generation": self.generation, "xid": self.position.xid, "row_id": self.position.id}

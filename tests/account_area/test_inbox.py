@@ -119,6 +119,22 @@ def test_older_events_follow_page_by_page(client: Client, person: Account, monke
     assert page.older is None
 
 
+def test_a_page_ends_before_the_event_whose_post_does_not_fit(
+    client: Client, person: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("messaging.changes.related.PAGE_BYTES", 5_000)
+    post = MessageFactory(author=person)
+    for number in range(5):
+        reply(post, f"Reply {number}")
+    found, pages, path = [], 0, INBOX
+    while path:
+        page = client.get(path).context["page"]
+        found += [(event.actor["name"], event.message["content"]) for event in page.events]
+        pages, path = pages + 1, f"{INBOX}?before={page.older}" if page.older else ""
+    assert found == [("Grace Hopper", f"Reply {number}") for number in reversed(range(5))]
+    assert pages > 1
+
+
 def test_the_operator_reads_the_inbox_of_the_agent(client: Client, person: Account) -> None:
     holder: TokenHolder = agent_with_token(requester=person)
     reply(MessageFactory(author=holder.account), "To the agent")

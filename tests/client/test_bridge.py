@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,38 @@ def test_an_expired_user_token_is_renewed_with_the_sign_in_and_stored(tmp_path: 
         stored = Store(tmp_path / SERVICE).get(server.base_url, PERSON)
     assert json.loads(finished.out)["result"] == {"echo": "tools/call"}
     assert stored == Credential("token 2", "u1", "access 2", "refresh")
+
+
+def test_tokens_that_cannot_be_stored_are_renewed_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service takes each token once."""
+    tokens = count(2)
+    valid = ""
+
+    def refuse(_path: Path, _target: Path) -> None:
+        raise PermissionError
+
+    def service(request: Received) -> Answer:
+        nonlocal valid
+        match request.path:
+            case "/api/auth/refresh":
+                return Answer(200, {"accessToken": "access 2"})
+            case "/api/auth/embed-token":
+                valid = f"token {next(tokens)}"
+                return Answer(200, {"token": valid, "userId": "u1"})
+        if request.headers["authorization"] != f"Bearer {valid}":
+            return refusal(401, "token_expired")
+        valid = ""
+        return echo(request)
+
+    with scripted(service) as server:
+        cm = signed_in(tmp_path, server, Credential("token 1", "u1", "access 1", "refresh"))
+        monkeypatch.setattr(Path, "replace", refuse)
+        finished = cm("mcp", stdin=b"\n".join([json.dumps(CALL).encode()] * 3))
+    assert finished.code == DONE
+    assert [json.loads(line).get("result") for line in finished.out.splitlines()] == [{"echo": "tools/call"}] * 3
+    assert finished.err.count("The renewed token is not stored: ") == len(finished.err.splitlines()) == 3
 
 
 def test_a_sign_in_that_has_ended_answers_the_request_with_its_error(tmp_path: Path) -> None:

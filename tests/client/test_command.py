@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 from pathlib import Path
 from secrets import token_hex
+from threading import Event
 from typing import Any
 
 import pytest
@@ -16,9 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.client.commands import DONE, LIMITED, NOT_SIGNED_IN, REFUSED, UNREACHABLE, USAGE, Command
-from tests.client.scripted import CUT, Answer, refusal, scripted
+from tests.client.scripted import CUT, Answer, Received, refusal, scripted
 from tests.clients import PASSWORD, Clients
 from tests.service import free_port
+from tests.waiting import PATIENCE_SECONDS
 
 COMMANDS = sorted(program.commands)
 NEED_SIGN_IN = [
@@ -292,6 +295,31 @@ def test_a_write_that_may_have_been_done_says_how_to_repeat_it(answer: Answer, m
     assert error["idempotencyKey"] == second
 
 
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_a_write_that_is_interrupted_says_how_to_repeat_it(tmp_path: Path, options: list[str]) -> None:
+    has_arrived, has_ended = Event(), Event()
+
+    def unanswered(_request: Received) -> Answer:
+        has_arrived.set()
+        has_ended.wait(PATIENCE_SECONDS)
+        return CUT
+
+    with scripted(unanswered) as server:
+        cm = Command(tmp_path, server.base_url, {"CM_TOKEN": "cag_x"})
+        words = cm.words("post", "p1_x", "Hello", *options)
+        with subprocess.Popen(words, env=cm.process_environment, stderr=subprocess.PIPE) as process:
+            assert has_arrived.wait(PATIENCE_SECONDS)
+            process.send_signal(signal.SIGINT)
+            error = process.communicate(timeout=PATIENCE_SECONDS)[1].decode()
+            has_ended.set()
+    key = server.received[0].headers["idempotency-key"]
+    assert process.returncode == REFUSED
+    if options:
+        assert json.loads(error.splitlines()[0])["idempotencyKey"] == key
+    else:
+        assert f"\n  Repeat the command with: --key {key}\n" in error
+
+
 def test_a_refused_write_does_not_say_how_to_repeat_it() -> None:
     with scripted(refusal(422, "content_blocked")) as server:
         cm = Command(Path("/nonexistent"), server.base_url, {"CM_TOKEN": "cag_x"})
@@ -383,8 +411,6 @@ def test_a_real_process_exits_with_the_code(cm: Command, arguments: tuple[str, .
 
 
 def test_following_prints_events_until_it_is_interrupted(agent_cm: Command, clients: Clients) -> None:
-    import signal
-
     message_id = posted(agent_cm, "post", new_url(), "Hello")["id"]
     cursor = agent_cm("inbox", "--json").json["nextCursor"]
     other = Command(agent_cm.home, agent_cm.url, {"CM_TOKEN": clients.agent_token()})

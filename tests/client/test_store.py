@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -111,22 +112,55 @@ def test_a_command_that_renews_its_token_changes_no_later_sign_in(tmp_path: Path
     own = Store(tmp_path / SERVICE)
 
     def service(request: Received) -> Answer:
-        match request.path:
-            case "/api/auth/refresh":
-                if other:
-                    own.put(server.base_url, PERSON, other)
-                else:
-                    own.remove(server.base_url, PERSON)
-                return Answer(200, {"accessToken": RENEWED.access_token})
-            case "/api/auth/embed-token":
-                return Answer(200, {"token": RENEWED.token, "userId": RENEWED.user_id})
-        is_renewed = request.headers["authorization"] == f"Bearer {RENEWED.token}"
-        return Answer(200, {"requests": [], "hasMore": False}) if is_renewed else refusal(401, "token_expired")
+        if request.path == "/api/auth/refresh":
+            if other:
+                own.put(server.base_url, PERSON, other)
+            else:
+                own.remove(server.base_url, PERSON)
+        return renewing(request)
 
     with scripted(service) as server:
         own.put(server.base_url, PERSON, SIGN_IN)
         assert Command(tmp_path, server.base_url)("status").code == DONE
         assert own.get(server.base_url, PERSON) == other
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_renewed_token_that_cannot_be_stored_is_used_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_json: bool
+) -> None:
+    own = Store(tmp_path / SERVICE)
+    with scripted(renewing) as server:
+        own.put(server.base_url, PERSON, SIGN_IN)
+        monkeypatch.setattr(Path, "replace", refuse)
+        finished = Command(tmp_path, server.base_url)("status", *(["--json"] if is_json else []))
+    assert finished.code == DONE
+    (line,) = finished.err.splitlines()
+    assert (json.loads(line)["warning"] if is_json else line).startswith("The renewed token is not stored: ")
+    assert own.get(server.base_url, PERSON) == SIGN_IN
+
+
+def renewing(request: Received) -> Answer:
+    """A service at which only the token of RENEWED is valid."""
+    match request.path:
+        case "/api/auth/refresh":
+            return Answer(200, {"accessToken": RENEWED.access_token})
+        case "/api/auth/embed-token":
+            return Answer(200, {"token": RENEWED.token, "userId": RENEWED.user_id})
+    is_renewed = request.headers["authorization"] == f"Bearer {RENEWED.token}"
+    return Answer(200, {"requests": [], "hasMore": False}) if is_renewed else refusal(401, "token_expired")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_a_created_token_that_cannot_be_stored_is_printed(tmp_path: Path, options: list[str]) -> None:
+    (tmp_path / SERVICE).write_text("a file in the place of the folder")
+    created = {"tokenId": "t1", "token": TOKEN.token, "prefix": "cag_x", "expiresAt": "2026-01-01T00:00:00Z"}
+    with scripted(Answer(201, created)) as server:
+        cm = Command(tmp_path, server.base_url, {"CM_TOKEN": "e30.e30.x"})
+        finished = cm("token", "create", "r1", "--save", *options)
+    assert finished.code == DONE
+    assert (finished.json["token"] if options else finished.out.strip()) == TOKEN.token
+    assert "The token is not stored: " in finished.err
 
 
 @pytest.mark.parametrize("store", [NoKeyring], indirect=True)
@@ -245,7 +279,7 @@ def test_a_file_that_cannot_be_deleted_is_not_removed(store: Store, monkeypatch:
     assert not store.remove(URL, AGENT)
 
 
-def refuse(_path: Path, **_options: Any) -> None:
+def refuse(_path: Path, *_arguments: Any, **_options: Any) -> None:
     """Like Windows, while another program reads the file."""
     raise PermissionError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -17,10 +17,14 @@ from django.utils import timezone
 from account_area.models import AccountSession
 from account_area.personal_data import erase_sessions
 from agents.models import Agent, AgentRequest, AgentToken
-from agents.services import approve_request, reject_request, undo_decision
+from agents.services import approve_request, cancel_request, reject_request, undo_decision
 from config import extension_points, leases, spawning
-from config.changes import personal_data
+from config.changes import personal_data, reading
+from config.changes.channels import Channel, WholeLog
+from config.changes.log import NewChange, append
 from config.changes.models import Change
+from config.changes.pending import find_pending
+from config.changes.reading import Batch
 from config.personal_data import Subject
 from messaging.changes.service_events import SERVICE
 from messaging.deleted_accounts import HEIR_IDS, HEIRS, deleted_account
@@ -142,6 +146,20 @@ def test_sessions_and_agents_end_with_the_request_and_return_when_it_is_cancelle
     assert Api().post("/api/auth/login", {"handle": HANDLE, "password": PASSWORD}).status == 200
     with pytest.raises(ErasureNotFound):
         cancel_erasure(person=life.person, by=life.person)
+
+
+@pytest.mark.django_db
+def test_a_request_that_is_approved_meanwhile_does_not_refuse_the_erasure(monkeypatch: pytest.MonkeyPatch) -> None:
+    request, boss = RequestFactory(), SuperAdminFactory()
+
+    def cancel_after_approval(*, request_id: UUID, by: Account) -> AgentRequest:
+        approve_request(request_id=request_id, by=boss)
+        return cancel_request(request_id=request_id, by=by)
+
+    monkeypatch.setattr("agents.personal_data.cancel_request", cancel_after_approval)
+    request_erasure(person=request.requester, posts=ANONYMOUS, by=request.requester)
+    assert PersonErasure.objects.filter(account=request.requester).exists()
+    assert not Agent.objects.get(operator=request.requester).account.is_active
 
 
 def test_an_agent_that_was_stopped_before_stays_so_when_the_erasure_is_cancelled(life: Life) -> None:
@@ -368,6 +386,30 @@ def test_reasons_in_inboxes_are_erased_in_batches(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(personal_data, "BATCH", 2)
     subject = Subject((person.pk,), (person.handle,), {}, delete_posts=True)
     assert [personal_data.erase_mentions(subject) for _ in range(3)] == [2, 1, 0]
+
+
+@pytest.mark.django_db
+def test_the_erasure_of_an_inbox_expires_no_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    person, reader = PersonFactory(), Channel(account_id=PersonFactory().pk)
+    of_person = {"account_id": person.pk, "page_id": "p", "message_id": MessageFactory().pk, "actor_id": person.pk}
+    append([NewChange(type="reply", about_id=uuid4(), data={"reason": "x"}, **of_person) for _ in range(3)])
+    newest = reading.now()
+    monkeypatch.setattr(personal_data, "BATCH", 2)
+    subject = Subject((person.pk,), (person.handle,), {}, delete_posts=True)
+    assert [personal_data.erase(subject) for _ in range(3)] == [2, 1, 0]
+    assert reading.read(reader, newest, limit=1) == Batch([], newest)
+    assert not find_pending({"reader": (reader, newest)}).keys
+
+
+@pytest.mark.django_db
+def test_an_erased_inbox_leaves_empty_rows_that_are_listed_nowhere() -> None:
+    person = PersonFactory()
+    append([NewChange(type="reply", account_id=person.pk, actor_id=person.pk, data={"reason": "x"})])
+    personal_data.erase(Subject((person.pk,), (person.handle,), {}, delete_posts=True))
+    (row,) = reading.read(WholeLog(), None, limit=9).rows
+    assert row[2:] == ("erased", row.at, None, None, None, UUID(int=0), None, None, None)
+    assert reading.read(Channel(account_id=person.pk), None, limit=9).rows == []
+    assert reading.read(Channel(), None, limit=9).rows == []
 
 
 @pytest.mark.django_db

@@ -86,8 +86,8 @@ class Connection:
         self.bodies.append(message["body"])
         self.is_complete = not message["more_body"]
 
-    def stream(self, hub: Hub, start: Cursor, threads: Threads | None = None) -> Stream:
-        opened = OpenedStream(SOURCE, start, ANONYMOUS, ())
+    def stream(self, hub: Hub, start: Cursor, threads: Threads | None = None, *, source: Source = SOURCE) -> Stream:
+        opened = OpenedStream(source, start, ANONYMOUS, ())
         threads = threads or Threads("test", count=1)
         return Stream(opened, hub=hub, threads=threads, receive=self.receive, send=self.send)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from config.changes.streams.events import Chunk
 from config.changes.streams.hub import Hub
 from config.changes.threads import Result, Threads
 from tests.streams.in_process import (
+    SOURCE,
     Connection,
     append_rows,
     ready_hub,
@@ -178,6 +180,37 @@ def test_a_stream_that_is_ahead_of_the_hub_keeps_its_generation_in_a_heartbeat(g
         await running
 
     asyncio.run(scenario())
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_connections_closed")
+def test_a_stream_that_catches_up_without_events_sends_cursors(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.STREAM_HEARTBEAT_SECONDS = 0
+    # Each read is of two rows.
+    monkeypatch.setattr(delivery, "CATCH_UP_MAX", 1)
+    monkeypatch.setattr(reading, "SCAN_MAX", 2)
+    start = reading.now()
+    append_rows("1", "2", "3", "4", "5")
+    positions = [row.position for row in reading.read(SOURCE.channel, start, limit=5).rows]
+    others = replace(SOURCE, channel=replace(SOURCE.channel, types=frozenset({"other"})))
+
+    async def scenario(end: Cursor) -> None:
+        client = Connection()
+        stream = client.stream(ready_hub(end), start, source=others)
+        running = asyncio.create_task(stream.run())
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while stream._is_catching_up:
+                await asyncio.sleep(0.01)
+        assert sent_positions(client)[:4] == [start.position, positions[1], positions[3], positions[4]]
+        client.left.set()
+        await running
+
+    asyncio.run(scenario(reading.now()))
+
+
+def sent_positions(client: Connection) -> list[Position]:
+    sent = re.findall(r"^id: (\S+)$", b"".join(client.bodies).decode(), re.MULTILINE)
+    return [cursors.decode(each, bound_to="test").position for each in sent]
 
 
 @pytest.mark.django_db(transaction=True)

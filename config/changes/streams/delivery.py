@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -62,7 +63,7 @@ class Stream:
         self._has_events = asyncio.Event()
         self._end_reason: EndReason | None = None
         self._delivering: asyncio.Task[None] | None = None
-        self._is_sending = False
+        self._is_sending, self._sent_at = False, time.monotonic()
 
     def put(self, chunk: Chunk) -> None:
         if self._queue and self._queued_bytes + len(chunk.body) > QUEUE_BYTES:
@@ -136,14 +137,14 @@ class Stream:
             goes_on = self._cursor != target
             while goes_on:
                 # If nothing follows, the log lacks the row of the target: the hub will send a resync.
-                goes_on = await self._send_next_rows() and _is_before(self._cursor, target)
+                goes_on = await self._send_next_rows() and self._cursor.is_before(target)
         self._is_catching_up = False
 
     async def _send_next_rows(self) -> bool:
-        """Whether the log had any."""
+        """Whether the log had any. If none is for this stream, it sends its cursor in heartbeats."""
         body, after = await self._threads.run(self._read_on, self._cursor)
-        if body:
-            await self._send(body)
+        if body or time.monotonic() >= self._sent_at + settings.STREAM_HEARTBEAT_SECONDS:
+            await self._send(body or events.heartbeat(self.source, after))
         before, self._cursor = self._cursor, after
         return before != after
 
@@ -163,7 +164,7 @@ class Stream:
     async def _send_next(self) -> None:
         """Send what is in the queue, or wait for it and send a heartbeat if nothing comes."""
         if not self._queue and not await self._is_filled_within(settings.STREAM_HEARTBEAT_SECONDS):
-            if _is_before(self._cursor, self._hub.delivered):
+            if self._cursor.is_before(self._hub.delivered):
                 self._cursor = self._hub.delivered
             await self._send(events.heartbeat(self.source, self._cursor))
             return
@@ -185,7 +186,7 @@ class Stream:
         self._is_sending = True
         async with asyncio.timeout(SEND_SECONDS):
             await self._send_message({"type": "http.response.body", "body": body, "more_body": more})
-        self._is_sending = False
+        self._is_sending, self._sent_at = False, time.monotonic()
 
     async def _send_end(self) -> None:
         with suppress(TimeoutError):
@@ -194,7 +195,3 @@ class Stream:
     def _clear(self) -> None:
         self._queue.clear()
         self._queued_bytes = 0
-
-
-def _is_before(cursor: Cursor, other: Cursor) -> bool:
-    return cursor.generation == other.generation and cursor.position < other.position

@@ -51,7 +51,7 @@ def status(state: State, request_id: str | None) -> None:
 @click.argument("request_id", metavar="ID")
 @key_option
 @click.pass_obj
-def cancel(state: State, request_id: str, key: str | None) -> None:
+def cancel(state: State, request_id: str, key: str) -> None:
     """Cancel your pending agent request."""
     with _person(state) as client:
         _show_request(state, client.cancel_agent_request(request_id, key=key))
@@ -69,13 +69,15 @@ def token() -> None:
 @click.option("--save", is_flag=True, help="Do not print the token: sign in with it on this machine.")
 @key_option
 @click.pass_obj
-def create(state: State, request_id: str, label: str | None, days: int | None, key: str | None, *, save: bool) -> None:
+def create(state: State, request_id: str, label: str | None, days: int | None, key: str, *, save: bool) -> None:
     """Create a token of the agent of an approved REQUEST. It is shown once."""
     with _person(state) as client:
         created: dict[str, Any] = {**client.create_agent_token(request_id, label=label, expires_in_days=days, key=key)}
     if save:
-        state.store.put(state.base_url, AGENT, Credential(created.pop("token")))
-        state.store.address = state.base_url
+        with state.warning_if_not_stored("The token"):
+            state.store.put(state.base_url, AGENT, Credential(created["token"]))
+            state.store.address = state.base_url
+            del created["token"]
     _show_token(state, created)
 
 
@@ -98,7 +100,7 @@ def list_tokens(state: State) -> None:
 @click.option("--reason")
 @key_option
 @click.pass_obj
-def revoke(state: State, token_id: str, reason: str | None, key: str | None) -> None:
+def revoke(state: State, token_id: str, reason: str | None, key: str) -> None:
     """Revoke a token at once."""
     with _person(state) as client:
         revocation = client.revoke_agent_token(token_id, reason=reason, key=key)
@@ -114,7 +116,7 @@ def revoke(state: State, token_id: str, reason: str | None, key: str | None) -> 
 @click.option("--days", type=int, help="The new token is valid for 1 to 365 days; by default as the former one.")
 @key_option
 @click.pass_obj
-def rotate(state: State, token_id: str, ends: str | None, days: int | None, key: str | None) -> None:
+def rotate(state: State, token_id: str, ends: str | None, days: int | None, key: str) -> None:
     """Create a token in the place of another one, which ends. The new one is shown once."""
     with _person(state) as client:
         rotated = client.rotate_agent_token(token_id, old_ends_in=ends, expires_in_days=days, key=key)

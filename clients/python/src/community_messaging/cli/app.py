@@ -20,6 +20,7 @@ from community_messaging.credentials import Credential
 from community_messaging.errors import INVALID_RESPONSE, ServiceError
 from community_messaging.retries import RetryPolicy
 
+INTERRUPTED = "interrupted"
 REFUSED, NOT_SIGNED_IN, LIMITED, AWAY = 1, 3, 4, 5
 # Of one command: a longer Retry-After is the caller's to wait for.
 RETRY = RetryPolicy(attempts=4, max_wait=10)
@@ -60,7 +61,20 @@ class State:
                 yield client
         finally:
             if kind and credential and client.credential and client.credential != credential:
-                self.store.replace(url, kind, credential, client.credential)
+                with self.warning_if_not_stored("The renewed token"):
+                    self.store.replace(url, kind, credential, client.credential)
+
+    @contextmanager
+    def warning_if_not_stored(self, what: str) -> Iterator[None]:
+        """A failure to store a token is none of the command: the service has carried it out."""
+        try:
+            yield
+        except OSError as error:
+            warning = f"{what} is not stored: {error}"
+            if self.is_json:
+                echo_json({"warning": warning}, err=True)
+            else:
+                click.echo(clean(warning, lines=False), err=True)
 
     def caller(self, *kinds: str) -> Credential | None:
         """The credential that a client with these kinds has."""
@@ -86,7 +100,10 @@ class State:
 
 
 class JsonCommand(click.Command):
-    """A command that takes `--json` also after its name, and reports responses that it cannot read."""
+    """A command that takes `--json` also after its name, and reports responses that it cannot read.
+
+    One that is interrupted names the key with which to repeat its write.
+    """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -100,6 +117,12 @@ class JsonCommand(click.Command):
             found = f"{type(error).__name__}: {error}"
             message = f"The response is not as expected ({found}): is this the base address of the service?"
             raise ServiceError(INVALID_RESPONSE, message) from error
+        except KeyboardInterrupt:
+            if key := ctx.params.get("key"):
+                interruption = ServiceError(INTERRUPTED, "The command may have been carried out.")
+                interruption.key = key
+                report(interruption, is_json=ctx.ensure_object(State).is_json)
+            raise
 
 
 class Program(click.Group):

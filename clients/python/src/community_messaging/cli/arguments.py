@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import click
 
@@ -41,7 +42,11 @@ class Json(Text):
 
 
 text_argument = click.argument("text", type=Text())
-key_option = click.option("--key", help="The Idempotency-Key: a repeated command with the same key writes once.")
+key_option = click.option(
+    "--key",
+    default=lambda: str(uuid4()),
+    help="The Idempotency-Key: a repeated command with the same key writes once.",
+)
 limit_option = click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
 
 

@@ -25,6 +25,8 @@ TIMEOUT_SECONDS = 60.0
 # The pauses before connecting again. That is harmless: nothing has been sent.
 RECONNECT_SECONDS = (0.0, 0.5, 1.0)
 UNAUTHORIZED = 401
+# The first may return to the stored token, which is older than the one in use if that could not be stored.
+RENEWALS = 2
 
 
 @program.command()
@@ -60,8 +62,9 @@ class Bridge:
             return
         try:
             response = self._post(line, message)
-            if response.status_code == UNAUTHORIZED and self._renew():
-                response = self._post(line, message)
+            for _ in range(RENEWALS):
+                if response.status_code == UNAUTHORIZED and self._renew():
+                    response = self._post(line, message)
             if not response.is_success and ("jsonrpc" not in object_in(response) or _is_notification(message)):
                 raise ServiceError.of_response(response)
             for answer in _messages(response):

@@ -21,7 +21,7 @@ from community_messaging.client import Client
 @click.option("--dry-run", is_flag=True, help="Check the post as the service would, without writing it.")
 @post_options
 @click.pass_obj
-def post(state: State, /, page: str, text: str, key: str | None, *, dry_run: bool, **fields: Any) -> None:
+def post(state: State, /, page: str, text: str, key: str, *, dry_run: bool, **fields: Any) -> None:
     """Post TEXT (- reads standard input) on the page PAGE, a URL."""
     with _writer(state) as client:
         if not dry_run:
@@ -62,7 +62,7 @@ def quote(state: State, /, message_id: str, text: str, **fields: Any) -> None:
 @click.option("--remove", is_flag=True, help="Remove your reaction.")
 @key_option
 @click.pass_obj
-def react(state: State, message_id: str, emoji: str | None, key: str | None, *, remove: bool) -> None:
+def react(state: State, message_id: str, emoji: str | None, key: str, *, remove: bool) -> None:
     """Set your reaction to the post ID to EMOJI, or --remove it."""
     if remove == bool(emoji):
         raise click.UsageError("Give either an emoji or --remove.")
@@ -79,7 +79,7 @@ def react(state: State, message_id: str, emoji: str | None, key: str | None, *, 
 @text_argument
 @key_option
 @click.pass_obj
-def edit(state: State, message_id: str, text: str, key: str | None) -> None:
+def edit(state: State, message_id: str, text: str, key: str) -> None:
     """Replace the text of your post ID by TEXT (- reads standard input)."""
     with _writer(state) as client:
         _show(state, client.edit(message_id, text, key=key))
@@ -89,7 +89,7 @@ def edit(state: State, message_id: str, text: str, key: str | None) -> None:
 @click.argument("message_id", metavar="ID")
 @key_option
 @click.pass_obj
-def delete(state: State, message_id: str, key: str | None) -> None:
+def delete(state: State, message_id: str, key: str) -> None:
     """Delete your post ID."""
     with _writer(state) as client:
         deleted = client.delete(message_id, key=key)
