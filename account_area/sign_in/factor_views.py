@@ -25,7 +25,7 @@ from django.utils.translation import gettext as _
 from account_area.page import account_page
 from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import CodeForm, PasskeyForm
-from account_area.sign_in.recent import recent_sign_in_needed
+from account_area.sign_in.recent import recent_sign_in_needed, record_factor
 from config.api import throttling
 from config.api.stored_secrets import SecretLost
 from messaging.services import second_factor
@@ -106,7 +106,8 @@ def _added_passkey(request: HttpRequest, form: PasskeyForm) -> tuple[Any, Any] |
             with transaction.atomic():
                 name, credential = inner.cleaned_data["name"], inner.cleaned_data["credential"]
                 added: tuple[Any, Any] = add_authenticator(request, name=name, credential=credential)
-                return added
+            record_factor(request)
+            return added
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         # The library checks few types of what the browser sends.
         pass
@@ -127,6 +128,7 @@ def _activate(*, request: HttpRequest, form: CodeForm, secret: str) -> bool:
         # The form was sent twice: the first one has set it up.
         return True
     request.session.pop(PENDING, None)
+    record_factor(request)
     messages.success(request, _("The app is set up. Store the recovery codes now, apart from your phone."))
     return True
 

@@ -23,6 +23,7 @@ from account_area.sign_in.throttles import count_confirmation, count_mail
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind
 from messaging.services.accounts import check_password, choose_password
+from messaging.services.second_factor import has_second_factor
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -54,7 +55,10 @@ def reset(request: HttpRequest, id: UUID, token: str) -> HttpResponse:
 @account_page
 def change(request: HttpRequest) -> HttpResponse:
     person = person_of(request)
-    return (_change if person.has_usable_password() else _set)(request)
+    if not person.has_usable_password():
+        return _set(request)
+    # Without a factor, the present password is the confirmation: the form asks for it.
+    return (_change_with_factor if has_second_factor(account=person) else _change)(request)
 
 
 def _change(request: HttpRequest) -> HttpResponse:
@@ -62,6 +66,9 @@ def _change(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and form.carry_out(_replace, request=request, form=form):
         return _changed(request)
     return render(request, "account_area/sign_in/password.html", {"form": form})
+
+
+_change_with_factor = recent_sign_in_needed(_change)
 
 
 @recent_sign_in_needed

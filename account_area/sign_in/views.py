@@ -20,7 +20,7 @@ from account_area.people import person_of
 from account_area.sign_in.forms import CodeForm, PasswordForm, SignInForm, SignUpForm
 from account_area.sign_in.log import log_wrong_password
 from account_area.sign_in.people import begin_session, handle_of, next_path
-from account_area.sign_in.recent import can_confirm
+from account_area.sign_in.recent import can_confirm, record_factor
 from account_area.sign_in.throttles import count_confirmation, count_sign_in, count_sign_up
 from config.api.exceptions import ApiError, MethodNotAllowed
 from messaging.exceptions import InvalidCredentials, RegistrationClosed
@@ -114,10 +114,9 @@ def _is_confirmed(request: HttpRequest, form: CodeForm | PasswordForm) -> bool:
 
 
 def _is_code(request: HttpRequest, form: AccountForm) -> bool:
-    person = person_of(request)
-    is_right = verify_code(account=person, code=form.cleaned_data["code"]) is not None
+    is_right = verify_code(account=person_of(request), code=form.cleaned_data["code"]) is not None
     if is_right:
-        record_authentication(request, person, "mfa", reauthenticated=True)
+        record_factor(request)
     return is_right
 
 

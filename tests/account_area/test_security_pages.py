@@ -33,6 +33,7 @@ pytestmark = pytest.mark.django_db
 PASSWORD, OTHER = "a long enough passphrase", "another long passphrase"
 SIGN_IN, SECURITY, RESET = "/account/sign-in/", "/account/me/security/", "/account/password/reset/"
 ADDRESS, CONFIRM, APP = "/account/me/address/", "/account/confirm/", "/account/me/security/app/"
+PASSWORD_PAGE = "/account/me/password/"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 LINK = re.compile(r"http://[^/\s]+(/account/\S+)")
 
@@ -70,11 +71,11 @@ def links_of_mails(django_capture_on_commit_callbacks: Any, send: Any) -> list[s
 def test_a_new_password_ends_all_other_sessions_and_tokens(person: Account, client: Client) -> None:
     other = signed_in(person)
     token = Api().post("/api/auth/login", {"handle": person.handle, "password": PASSWORD}).json["accessToken"]
-    wrong = client.post("/account/me/password/", {"current": "no", "password": OTHER}).content.decode()
+    wrong = client.post(PASSWORD_PAGE, {"current": "no", "password": OTHER}).content.decode()
     assert "This password is wrong" in wrong
-    common = client.post("/account/me/password/", {"current": PASSWORD, "password": "password"}).content.decode()
+    common = client.post(PASSWORD_PAGE, {"current": PASSWORD, "password": "password"}).content.decode()
     assert "too common" in common
-    assert client.post("/account/me/password/", {"current": PASSWORD, "password": OTHER})["Location"] == SECURITY
+    assert client.post(PASSWORD_PAGE, {"current": PASSWORD, "password": OTHER})["Location"] == SECURITY
     assert (is_signed_in(client), is_signed_in(other)) == (True, False)
     assert Api({"Authorization": f"Bearer {token}"}).get("/api/auth/me").status == 401
     assert is_signed_in(signed_in(person, OTHER))
@@ -253,6 +254,24 @@ def test_a_person_with_a_second_factor_confirms_with_a_code(person: Account, cli
     assert client.get(path).status_code == 200
     assert client.post(path)["Location"] == SECURITY
     assert not Authenticator.objects.filter(user=person).exists()
+
+
+def test_a_password_confirms_nothing_for_a_person_with_a_second_factor(person: Account, client: Client) -> None:
+    """Neither that of a sign-in before the factor was added nor a new one, which needs a code itself."""
+    secret = add_app(person)
+    assert client.get("/account/me/security/codes/")["Location"].startswith(CONFIRM)
+    sent = {"current": PASSWORD, "password": OTHER}
+    assert client.post(PASSWORD_PAGE, sent)["Location"].startswith(CONFIRM)
+    client.post(CONFIRM, {"code": code_of(secret)})
+    assert client.post(PASSWORD_PAGE, sent)["Location"] == SECURITY
+    assert is_signed_in(client)
+    assert client.get("/account/me/security/codes/")["Location"].startswith(CONFIRM)
+
+
+def test_a_factor_that_was_added_is_confirmed(client: Client) -> None:
+    secret = client.get(APP).context["secret"]
+    client.post(APP, {"code": code_of(secret)})
+    assert client.get("/account/me/security/codes/").status_code == 200
 
 
 def test_factors_of_others_do_not_exist(person: Account, client: Client) -> None:
