@@ -10,7 +10,7 @@ from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.internal.flows import delete_and_cleanup
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.flows import generate_recovery_codes
-from allauth.mfa.totp.internal.auth import generate_totp_secret, validate_totp_code
+from allauth.mfa.totp.internal.auth import generate_totp_secret
 from allauth.mfa.totp.internal.flows import activate_totp
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from allauth.mfa.webauthn.internal import auth as webauthn
@@ -117,13 +117,15 @@ def _added_passkey(request: HttpRequest, form: PasskeyForm) -> tuple[Any, Any] |
 
 def _activate(*, request: HttpRequest, form: CodeForm, secret: str) -> bool:
     throttling.hit("second_factor", str(request.user.pk))
-    if not validate_totp_code(secret, form.cleaned_data["code"]):
+    step = second_factor.step_of(secret, form.cleaned_data["code"])
+    if step is None:
         form.add_error("code", _("This code is wrong. Check that the clock of the device is right."))
         return False
     form.secret = secret  # type: ignore[attr-defined]
     try:
         with transaction.atomic():
-            activate_totp(request, form)
+            app, _codes = activate_totp(request, form)
+            second_factor.mark_used(app, step=step)
     except IntegrityError:
         # The form was sent twice: the first one has set it up.
         return True

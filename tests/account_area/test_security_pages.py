@@ -23,6 +23,7 @@ from config.pages.sessions import stored_key
 from config.writes import deletion
 from messaging.models import Account, SignIn
 from messaging.services.panel_sessions import start_panel_session
+from messaging.services.second_factor import verify_code
 from tests.account_area.second_factors import add_app, age, code_of, recovery_codes_of
 from tests.api import Api
 from tests.factories import PersonFactory
@@ -229,6 +230,14 @@ def test_an_app_is_set_up_with_a_code_and_recovery_codes(person: Account, client
     old = recovery_codes_of(person)
     client.post("/account/me/security/codes/")
     assert not set(old) & set(recovery_codes_of(person))
+
+
+def test_the_code_that_sets_up_an_app_is_not_accepted_again(person: Account, client: Client) -> None:
+    secret = client.get(APP).context["secret"]
+    code = code_of(secret)
+    client.post(APP, {"code": code})
+    assert verify_code(account=person, code=code) is None
+    assert verify_code(account=person, code=code_of(secret, steps_later=1)) is not None
 
 
 def test_changes_of_the_sign_in_need_a_recent_password(person: Account, client: Client) -> None:
