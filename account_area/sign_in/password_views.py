@@ -6,6 +6,7 @@ from uuid import UUID
 
 from allauth.account import app_settings
 from allauth.account.internal.flows.login import record_authentication
+from allauth.account.models import EmailAddress
 from django.contrib import messages
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
@@ -104,6 +105,10 @@ def _replace(*, request: HttpRequest, form: ChangePasswordForm) -> bool:
 
 def _choose(*, person: Account, password: str) -> bool:
     choose_password(account=person, password=password)
+    row = EmailAddress.objects.get_verified(person)
+    if row is not None:
+        # With a password that another person chose, nobody can sign in to change it: the link needs no sign-in.
+        send_mail("password_changed", row.email, {"url": absolute(reverse("account_reset_password"))})
     return True
 
 

@@ -82,6 +82,22 @@ def test_a_new_password_ends_all_other_sessions_and_tokens(person: Account, clie
     assert is_signed_in(signed_in(person, OTHER))
 
 
+def test_a_new_password_is_told_to_the_confirmed_address(
+    person: Account, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    person.emailaddress_set.create(email="new@example.com", verified=False)
+    with django_capture_on_commit_callbacks() as callbacks:
+        client.post(PASSWORD_PAGE, {"current": PASSWORD, "password": OTHER})
+    assert not callbacks
+    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(PASSWORD_PAGE, {"current": "wrong", "password": PASSWORD})
+        client.post(PASSWORD_PAGE, {"current": OTHER, "password": PASSWORD})
+    assert eventually(lambda: [sent.to for sent in mail.outbox] == [["ada@example.com"]])
+    assert mail.outbox[-1].subject == "Your password was changed"
+    assert RESET in mail.outbox[-1].body
+
+
 def test_a_link_of_a_mail_sets_a_password_once(
     person: Account, client: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -201,6 +217,21 @@ def test_a_mistyped_address_can_be_taken_back_and_the_confirmed_one_is_told(clie
     page = client.post(ADDRESS, {"address": "Ada@example.com"}, follow=True).content.decode()
     assert "Your mail address is confirmed." in page
     assert "Open the link" not in page
+
+
+def test_a_removed_address_is_told_if_it_was_confirmed(
+    person: Account, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    client.post(ADDRESS, {"address": "new@example.com"})
+    with django_capture_on_commit_callbacks() as callbacks:
+        client.post(ADDRESS, {"remove": "pending"})
+    assert not callbacks
+    client.post(ADDRESS, {"address": "new@example.com"})
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(ADDRESS, {"remove": "all"})
+    assert eventually(lambda: [sent.to for sent in mail.outbox] == [["ada@example.com"]])
+    assert "was changed" in mail.outbox[-1].subject
 
 
 def test_an_address_belongs_to_one_account(
