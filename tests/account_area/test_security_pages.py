@@ -423,4 +423,8 @@ def test_a_nonsense_passkey_is_refused(person: Account, client: Client, sent: st
     stranger.post(SIGN_IN, {"login": person.handle, "password": PASSWORD})
     assert stranger.post("/account/sign-in/code/", {"credential": sent}).status_code == 200
     assert not is_signed_in(stranger)
+    age(client)
+    client.get(CONFIRM)
+    assert client.post(CONFIRM, {"credential": sent}).status_code == 200
+    assert client.get(APP)["Location"].startswith(CONFIRM)
     assert not Authenticator.objects.filter(type="webauthn").exists()
