@@ -31,8 +31,10 @@ class NoticesForm(forms.Form):
                 widget=forms.RadioSelect,
                 initial=chosen[kind].value,
                 help_text=f"At most one mail in {int(pause.total_seconds() // 60)} minutes." if pause else "",
+                show_hidden_initial=True,
             )
 
     @property
     def frequencies(self) -> dict[Kind, Frequency]:
-        return {Kind(kind): Frequency(value) for kind, value in self.cleaned_data.items()}
+        """The choices that differ from those with which the form was opened: others may have changed meanwhile."""
+        return {Kind(kind): Frequency(self.cleaned_data[kind]) for kind in self.changed_data}

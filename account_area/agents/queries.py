@@ -80,8 +80,7 @@ def own_agent(operator: Account, handle: str) -> Agent:
 
 def tokens_of(agent: Agent) -> list[AgentToken]:
     """Those that work first, then the newest."""
-    tokens = agent.tokens.defer("digest").order_by(F("revoked_at").desc(nulls_first=True), "-created_at", "-pk")
-    rows = list(tokens[:TOKENS_SHOWN])
+    rows = list(agent.tokens.active_first().defer("digest")[:TOKENS_SHOWN])
     for row in rows:
         # The status of a token reads the accounts of its agent.
         row.agent = agent

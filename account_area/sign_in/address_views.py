@@ -5,11 +5,13 @@ from __future__ import annotations
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django.contrib import messages
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from account_area.page import account_page
+from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import AddressForm
 from account_area.sign_in.recent import recent_sign_in_needed
 from account_area.sign_in.throttles import count_mail
@@ -22,8 +24,7 @@ def address(request: HttpRequest) -> HttpResponse:
     own = rows.filter(user_id=request.user.pk)
     form = AddressForm(request.POST if "address" in request.POST else None)
     if request.method == "POST" and "remove" in request.POST:
-        removed = own.filter(verified=False) if request.POST["remove"] == "pending" else own
-        removed.delete()
+        _remove(request, own.filter(verified=False) if request.POST["remove"] == "pending" else own)
         messages.success(request, _("Your mail address is removed."))
         return redirect("account_email")
     if form.is_valid() and form.carry_out(_add, request=request, address=form.cleaned_data["address"]):
@@ -53,6 +54,14 @@ def confirm_address(request: HttpRequest, key: str) -> HttpResponse:
             messages.error(request, _("Another account has confirmed this address."))
         return redirect("account_email")
     return render(request, "account_area/sign_in/address_check.html", {"address": confirmation.email_address.email})
+
+
+def _remove(request: HttpRequest, rows: QuerySet[EmailAddress]) -> None:
+    """A confirmed address gets a mail: it may have been removed with a stolen session."""
+    told = list(rows.filter(verified=True).values_list("email", flat=True))
+    rows.delete()
+    for email in told:
+        AccountAdapter(request).send_notification_mail("account/email/email_deleted", request.user, email=email)
 
 
 def _confirm(request: HttpRequest, confirmation: EmailConfirmationHMAC) -> bool:

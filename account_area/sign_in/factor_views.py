@@ -10,7 +10,7 @@ from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.internal.flows import delete_and_cleanup
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.flows import generate_recovery_codes
-from allauth.mfa.totp.internal.auth import generate_totp_secret, validate_totp_code
+from allauth.mfa.totp.internal.auth import generate_totp_secret
 from allauth.mfa.totp.internal.flows import activate_totp
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from allauth.mfa.webauthn.internal import auth as webauthn
@@ -25,7 +25,7 @@ from django.utils.translation import gettext as _
 from account_area.page import account_page
 from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import CodeForm, PasskeyForm
-from account_area.sign_in.recent import recent_sign_in_needed
+from account_area.sign_in.recent import recent_sign_in_needed, record_factor
 from config.api import throttling
 from config.api.stored_secrets import SecretLost
 from messaging.services import second_factor
@@ -106,7 +106,8 @@ def _added_passkey(request: HttpRequest, form: PasskeyForm) -> tuple[Any, Any] |
             with transaction.atomic():
                 name, credential = inner.cleaned_data["name"], inner.cleaned_data["credential"]
                 added: tuple[Any, Any] = add_authenticator(request, name=name, credential=credential)
-                return added
+            record_factor(request)
+            return added
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         # The library checks few types of what the browser sends.
         pass
@@ -116,17 +117,20 @@ def _added_passkey(request: HttpRequest, form: PasskeyForm) -> tuple[Any, Any] |
 
 def _activate(*, request: HttpRequest, form: CodeForm, secret: str) -> bool:
     throttling.hit("second_factor", str(request.user.pk))
-    if not validate_totp_code(secret, form.cleaned_data["code"]):
+    step = second_factor.step_of(secret, form.cleaned_data["code"])
+    if step is None:
         form.add_error("code", _("This code is wrong. Check that the clock of the device is right."))
         return False
     form.secret = secret  # type: ignore[attr-defined]
     try:
         with transaction.atomic():
-            activate_totp(request, form)
+            app, _codes = activate_totp(request, form)
+            second_factor.mark_used(app, step=step)
     except IntegrityError:
         # The form was sent twice: the first one has set it up.
         return True
     request.session.pop(PENDING, None)
+    record_factor(request)
     messages.success(request, _("The app is set up. Store the recovery codes now, apart from your phone."))
     return True
 

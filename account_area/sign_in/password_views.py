@@ -6,6 +6,7 @@ from uuid import UUID
 
 from allauth.account import app_settings
 from allauth.account.internal.flows.login import record_authentication
+from allauth.account.models import EmailAddress
 from django.contrib import messages
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
@@ -23,6 +24,7 @@ from account_area.sign_in.throttles import count_confirmation, count_mail
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind
 from messaging.services.accounts import check_password, choose_password
+from messaging.services.second_factor import has_second_factor
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -54,7 +56,10 @@ def reset(request: HttpRequest, id: UUID, token: str) -> HttpResponse:
 @account_page
 def change(request: HttpRequest) -> HttpResponse:
     person = person_of(request)
-    return (_change if person.has_usable_password() else _set)(request)
+    if not person.has_usable_password():
+        return _set(request)
+    # Without a factor, the present password is the confirmation: the form asks for it.
+    return (_change_with_factor if has_second_factor(account=person) else _change)(request)
 
 
 def _change(request: HttpRequest) -> HttpResponse:
@@ -62,6 +67,9 @@ def _change(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and form.carry_out(_replace, request=request, form=form):
         return _changed(request)
     return render(request, "account_area/sign_in/password.html", {"form": form})
+
+
+_change_with_factor = recent_sign_in_needed(_change)
 
 
 @recent_sign_in_needed
@@ -97,6 +105,10 @@ def _replace(*, request: HttpRequest, form: ChangePasswordForm) -> bool:
 
 def _choose(*, person: Account, password: str) -> bool:
     choose_password(account=person, password=password)
+    row = EmailAddress.objects.get_verified(person)
+    if row is not None:
+        # With a password that another person chose, nobody can sign in to change it: the link needs no sign-in.
+        send_mail("password_changed", row.email, {"url": absolute(reverse("account_reset_password"))})
     return True
 
 

@@ -1,4 +1,7 @@
-"""Changes of the sign-in itself need a password, a code or a sign-in at the provider of the last five minutes."""
+"""Changes of the sign-in itself need a password or a sign-in at the provider of the last five minutes.
+
+Of a person with a second factor they need a code or a passkey.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
-from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.internal.flows.login import get_authentication_records, record_authentication
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -20,6 +23,8 @@ from messaging.models import Account
 from messaging.services.second_factor import has_second_factor
 
 View = Callable[..., HttpResponse]
+# The method of allauth's records of codes, recovery codes and passkeys.
+OF_FACTORS = "mfa"
 
 
 def recent_sign_in_needed(view: View) -> View:
@@ -35,8 +40,16 @@ def recent_sign_in_needed(view: View) -> View:
 
 
 def is_recent(request: HttpRequest) -> bool:
+    since = time.time() - settings.ACCOUNT_REAUTHENTICATION_TIMEOUT
     records = get_authentication_records(request, request.user)
-    return any(record["at"] > time.time() - settings.ACCOUNT_REAUTHENTICATION_TIMEOUT for record in records)
+    methods = {record["method"] for record in records if record["at"] > since}
+    # A password alone must not remove the factor that protects against its theft.
+    return OF_FACTORS in methods or (bool(methods) and not has_second_factor(account=person_of(request)))
+
+
+def record_factor(request: HttpRequest) -> None:
+    """Record that the person has just proved a second factor."""
+    record_authentication(request, person_of(request), OF_FACTORS, reauthenticated=True)
 
 
 def can_confirm(account: Account) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import wraps
 from typing import Any
 
@@ -11,26 +10,27 @@ from allauth.account.models import Login
 from allauth.mfa.base.internal.flows import post_authentication
 from allauth.mfa.stages import AuthenticateStage
 from allauth.mfa.webauthn.forms import AuthenticateWebAuthnForm, LoginWebAuthnForm
-from allauth.mfa.webauthn.internal import auth as webauthn
 from allauth.mfa.webauthn.internal.flows import perform_passwordless_login
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from account_area.page import account_page
 from account_area.sign_in.forms import CodeForm
 from account_area.sign_in.log import log_wrong_passkey, log_wrong_second
+from account_area.sign_in.passkeys import answered, challenge, own_challenge
 from account_area.sign_in.people import next_path
 from account_area.sign_in.recent import View
 from config.api import throttling
 from config.api.addresses import client_network
-from config.api.exceptions import ApiError
 from messaging.models import Factor
 from messaging.services.second_factor import verify_code
 
 # The session of a stranger with the challenge for a passkey ends so soon.
 CHALLENGE_SECONDS = 600
+NOT_ACCEPTED = gettext_lazy("This passkey was not accepted. Try again, or sign in with your password.")
 
 
 def _stage_needed(view: View) -> View:
@@ -54,8 +54,9 @@ def second_step(request: HttpRequest) -> HttpResponse:
     form = CodeForm(request.POST if "code" in request.POST else None)
     used = None
     if "credential" in request.POST:
-        used = _passkey_of(request, AuthenticateWebAuthnForm(user=person, data=request.POST))
+        used = answered(AuthenticateWebAuthnForm(user=person, data=request.POST))
         if used is None:
+            messages.error(request, NOT_ACCEPTED)
             log_wrong_second(request, person, Factor.PASSKEY)
     elif form.is_valid():
         used = form.carry_out(verify_code, account=person, code=form.cleaned_data["code"])
@@ -66,8 +67,8 @@ def second_step(request: HttpRequest) -> HttpResponse:
         post_authentication(request, used)
         response: HttpResponse = stage.exit()
         return response
-    options = _options(webauthn.begin_authentication(person)) if webauthn.get_credentials(person) else None
-    return render(request, "account_area/sign_in/second_step.html", {"form": form, "options": options})
+    context = {"form": form, "options": own_challenge(person)}
+    return render(request, "account_area/sign_in/second_step.html", context)
 
 
 @account_page(signed_in=False)
@@ -78,30 +79,13 @@ def sign_in_with_passkey(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         throttling.hit("session", client_network(request))
         request.session.set_expiry(CHALLENGE_SECONDS)
-        return JsonResponse(_options(webauthn.begin_authentication(user=None)))
+        return JsonResponse(challenge(None))
     throttling.hit("sign_in", client_network(request))
-    used = _passkey_of(request, LoginWebAuthnForm(data=request.POST))
+    used = answered(LoginWebAuthnForm(data=request.POST))
     if used is None:
+        messages.error(request, NOT_ACCEPTED)
         log_wrong_passkey(request)
         return redirect("account_login")
     login = Login(user=used.user, redirect_url=next_path(request))
     response: HttpResponse = perform_passwordless_login(request, used, login)
     return response
-
-
-def _passkey_of(request: HttpRequest, form: Any) -> Any:
-    """The passkey that has answered; None with a message if there is none."""
-    try:
-        if form.is_valid():
-            return form.cleaned_data["credential"]
-    except (ApiError, ArithmeticError, AttributeError, KeyError, LookupError, TypeError, ValueError):
-        # The library checks few types of what the browser sends.
-        pass
-    messages.error(request, _("This passkey was not accepted. Try again, or sign in with your password."))
-    return None
-
-
-def _options(options: Any) -> dict[str, Any]:
-    """As JSON has them."""
-    plain: dict[str, Any] = json.loads(json.dumps(options, default=dict))
-    return plain

@@ -6,6 +6,8 @@ from typing import Any
 
 from allauth.account.internal.flows.login import record_authentication
 from allauth.account.internal.flows.logout import logout
+from allauth.mfa.base.internal.flows import post_authentication
+from allauth.mfa.webauthn.forms import AuthenticateWebAuthnForm
 from allauth.socialaccount.adapter import get_adapter as get_provider_adapter
 from django.conf import settings
 from django.contrib import messages
@@ -19,8 +21,9 @@ from account_area.page import account_page
 from account_area.people import person_of
 from account_area.sign_in.forms import CodeForm, PasswordForm, SignInForm, SignUpForm
 from account_area.sign_in.log import log_wrong_password
+from account_area.sign_in.passkeys import answered, own_challenge
 from account_area.sign_in.people import begin_session, handle_of, next_path
-from account_area.sign_in.recent import can_confirm
+from account_area.sign_in.recent import can_confirm, record_factor
 from account_area.sign_in.throttles import count_confirmation, count_sign_in, count_sign_up
 from config.api.exceptions import ApiError, MethodNotAllowed
 from messaging.exceptions import InvalidCredentials, RegistrationClosed
@@ -66,7 +69,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 @account_page
 def confirm(request: HttpRequest) -> HttpResponse:
-    """Ask for a code if the person has a second factor, else for the password, else for a sign-in at the provider."""
+    """Ask for the second factor, of a person without one for the password, else for a sign-in at the provider."""
     person = person_of(request)
     target = next_path(request) or reverse("account")
     if not can_confirm(person):
@@ -75,10 +78,12 @@ def confirm(request: HttpRequest) -> HttpResponse:
     if not has_factor and not person.has_usable_password():
         return render(request, "account_area/sign_in/confirm.html", _entrance(request))
     form_class: type[CodeForm] | type[PasswordForm] = CodeForm if has_factor else PasswordForm
-    form = form_class(request.POST or None)
-    if form.is_valid() and _is_confirmed(request, form):
+    is_passkey = "credential" in request.POST
+    form = form_class(None if is_passkey else request.POST or None)
+    is_confirmed = _has_answered(request) if is_passkey else form.is_valid() and _is_confirmed(request, form)
+    if is_confirmed:
         return redirect(target)
-    context = {"form": form, "has_factor": has_factor, "next": next_path(request)}
+    context = {"form": form, "next": next_path(request), "options": own_challenge(person)}
     return render(request, "account_area/sign_in/confirm.html", context)
 
 
@@ -113,11 +118,20 @@ def _is_confirmed(request: HttpRequest, form: CodeForm | PasswordForm) -> bool:
     return is_right
 
 
+def _has_answered(request: HttpRequest) -> bool:
+    """Whether a passkey of the person has answered."""
+    used = answered(AuthenticateWebAuthnForm(user=person_of(request), data=request.POST))
+    if used is None:
+        messages.error(request, _("The passkey could not be used. Try again, or use a code."))
+        return False
+    post_authentication(request, used, reauthenticated=True)
+    return True
+
+
 def _is_code(request: HttpRequest, form: AccountForm) -> bool:
-    person = person_of(request)
-    is_right = verify_code(account=person, code=form.cleaned_data["code"]) is not None
+    is_right = verify_code(account=person_of(request), code=form.cleaned_data["code"]) is not None
     if is_right:
-        record_authentication(request, person, "mfa", reauthenticated=True)
+        record_factor(request)
     return is_right
 
 

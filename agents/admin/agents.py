@@ -52,7 +52,7 @@ class AgentAdmin(ManyRowsAdmin):
         return format_html("frozen by {} {}: {}", row.frozen_by, ago(row.frozen_at), row.freeze_reason)
 
     def extra_context(self, request: HttpRequest, row: Agent) -> dict[str, Any]:
-        tokens = list(row.tokens.defer("digest").order_by("-created_at", "-pk")[:TOKENS_SHOWN_MAX])
+        tokens = list(row.tokens.active_first().defer("digest")[:TOKENS_SHOWN_MAX])
         agent_request = _request_of(row)
         posts = Message.objects.filter(author=row.pk).select_related("community").order_by("-pk")
         related = [row, *tokens, *([agent_request] if agent_request else [])]

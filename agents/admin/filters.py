@@ -14,8 +14,13 @@ class FrozenFilter(SimpleListFilter):
     title = parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        names = {"working": "Working", "frozen": "Frozen", "suspended": "Operator suspended", "deleted": "Deleted"}
-        return list(names.items())
+        return [
+            ("working", "Working"),
+            ("frozen", "Frozen"),
+            ("suspended", "Operator suspended"),
+            ("leaving", "Operator leaving"),
+            ("deleted", "Deleted"),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Agent]) -> QuerySet[Agent]:
         match self.value():
@@ -25,8 +30,10 @@ class FrozenFilter(SimpleListFilter):
                 return queryset.filter(frozen_at__isnull=False)
             case "suspended":
                 return queryset.filter(operator__is_active=False)
+            case "leaving":
+                return queryset.filter(account__is_active=False, operator__erasure_due_at__isnull=False)
             case "deleted":
-                return queryset.filter(account__is_active=False)
+                return queryset.filter(account__is_active=False, operator__erasure_due_at=None)
         return queryset
 
 

@@ -59,4 +59,7 @@ def agent_badge(agent: Agent) -> SafeString:
         return badge("frozen", "bad")
     if not agent.operator.is_active:
         return badge("operator suspended", "bad")
-    return badge("working", "good") if agent.account.is_active else badge("deleted", "bad")
+    if agent.account.is_active:
+        return badge("working", "good")
+    # The request of an erasure stops the agents, and its cancellation activates them.
+    return badge("deleted" if agent.operator.erasure_due_at is None else "operator leaving", "bad")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -30,6 +30,11 @@ class TokenStatus(models.TextChoices):
 class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
     def active(self) -> AgentTokenQuerySet:
         return self.filter(revoked_at=None, expires_at__gt=Now())
+
+    def active_first(self) -> AgentTokenQuerySet:
+        """The active ones, then those that have ended, each the newest first."""
+        is_active = When(revoked_at=None, expires_at__gt=Now(), then=0)
+        return self.order_by(Case(is_active, default=1), "-created_at", "-pk")
 
     def operated_by(self, account: Account) -> AgentTokenQuerySet:
         return self.filter(agent__operator=account)

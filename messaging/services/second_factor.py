@@ -47,9 +47,23 @@ def require_code(*, account: Account, code: str | None) -> None:
 def verify_code(*, account: Account, code: str) -> Authenticator | None:
     """The factor that this code belongs to. A code is accepted once. Raises RateLimited (429)."""
     throttling.hit("second_factor", str(account.pk))
-    digits = "".join(character for character in code if character.isascii() and character.isdigit())
+    digits = _digits_of(code)
     rows = Authenticator.objects.select_for_update().filter(user=account, type__in=SECRETS).order_by("type")
     return next((row for row in rows if _accepts(row, digits)), None)
+
+
+def step_of(secret: str, code: str) -> int | None:
+    """The step whose code an authenticator app with this secret shows; None: it is no code of now."""
+    digits = _digits_of(code)
+    steps = yield_hotp_counters_from_time()
+    equal = [step for step in steps if constant_time_compare(format_hotp_value(hotp_value(secret, step)), digits)]
+    return max(equal, default=None)
+
+
+def mark_used(app: Authenticator, *, step: int) -> None:
+    """Codes of this step and of earlier ones are not accepted any more."""
+    app.data[LAST_STEP] = step
+    app.save(update_fields=["data"])
 
 
 def remove_all(*, account: Account) -> int:
@@ -109,11 +123,12 @@ def _accepts(row: Authenticator, digits: str) -> bool:
 
 def _accepts_totp(row: Authenticator, digits: str) -> bool:
     """A code of a step after the last accepted one. The row is locked: of two equal codes at once, one is accepted."""
-    secret = decrypt(row.data[SECRETS[TOTP]])
-    for step in yield_hotp_counters_from_time():
-        is_equal = constant_time_compare(format_hotp_value(hotp_value(secret, step)), digits)
-        if is_equal and step > row.data.get(LAST_STEP, -1):
-            row.data[LAST_STEP] = step
-            row.save(update_fields=["data"])
-            return True
-    return False
+    step = step_of(decrypt(row.data[SECRETS[TOTP]]), digits)
+    if step is None or step <= row.data.get(LAST_STEP, -1):
+        return False
+    mark_used(row, step=step)
+    return True
+
+
+def _digits_of(code: str) -> str:
+    return "".join(character for character in code if character.isascii() and character.isdigit())

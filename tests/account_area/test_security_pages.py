@@ -23,6 +23,7 @@ from config.pages.sessions import stored_key
 from config.writes import deletion
 from messaging.models import Account, SignIn
 from messaging.services.panel_sessions import start_panel_session
+from messaging.services.second_factor import verify_code
 from tests.account_area.second_factors import add_app, age, code_of, recovery_codes_of
 from tests.api import Api
 from tests.factories import PersonFactory
@@ -33,6 +34,7 @@ pytestmark = pytest.mark.django_db
 PASSWORD, OTHER = "a long enough passphrase", "another long passphrase"
 SIGN_IN, SECURITY, RESET = "/account/sign-in/", "/account/me/security/", "/account/password/reset/"
 ADDRESS, CONFIRM, APP = "/account/me/address/", "/account/confirm/", "/account/me/security/app/"
+PASSWORD_PAGE = "/account/me/password/"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 LINK = re.compile(r"http://[^/\s]+(/account/\S+)")
 
@@ -70,14 +72,30 @@ def links_of_mails(django_capture_on_commit_callbacks: Any, send: Any) -> list[s
 def test_a_new_password_ends_all_other_sessions_and_tokens(person: Account, client: Client) -> None:
     other = signed_in(person)
     token = Api().post("/api/auth/login", {"handle": person.handle, "password": PASSWORD}).json["accessToken"]
-    wrong = client.post("/account/me/password/", {"current": "no", "password": OTHER}).content.decode()
+    wrong = client.post(PASSWORD_PAGE, {"current": "no", "password": OTHER}).content.decode()
     assert "This password is wrong" in wrong
-    common = client.post("/account/me/password/", {"current": PASSWORD, "password": "password"}).content.decode()
+    common = client.post(PASSWORD_PAGE, {"current": PASSWORD, "password": "password"}).content.decode()
     assert "too common" in common
-    assert client.post("/account/me/password/", {"current": PASSWORD, "password": OTHER})["Location"] == SECURITY
+    assert client.post(PASSWORD_PAGE, {"current": PASSWORD, "password": OTHER})["Location"] == SECURITY
     assert (is_signed_in(client), is_signed_in(other)) == (True, False)
     assert Api({"Authorization": f"Bearer {token}"}).get("/api/auth/me").status == 401
     assert is_signed_in(signed_in(person, OTHER))
+
+
+def test_a_new_password_is_told_to_the_confirmed_address(
+    person: Account, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    person.emailaddress_set.create(email="new@example.com", verified=False)
+    with django_capture_on_commit_callbacks() as callbacks:
+        client.post(PASSWORD_PAGE, {"current": PASSWORD, "password": OTHER})
+    assert not callbacks
+    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(PASSWORD_PAGE, {"current": "wrong", "password": PASSWORD})
+        client.post(PASSWORD_PAGE, {"current": OTHER, "password": PASSWORD})
+    assert eventually(lambda: [sent.to for sent in mail.outbox] == [["ada@example.com"]])
+    assert mail.outbox[-1].subject == "Your password was changed"
+    assert RESET in mail.outbox[-1].body
 
 
 def test_a_link_of_a_mail_sets_a_password_once(
@@ -201,6 +219,21 @@ def test_a_mistyped_address_can_be_taken_back_and_the_confirmed_one_is_told(clie
     assert "Open the link" not in page
 
 
+def test_a_removed_address_is_told_if_it_was_confirmed(
+    person: Account, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    client.post(ADDRESS, {"address": "new@example.com"})
+    with django_capture_on_commit_callbacks() as callbacks:
+        client.post(ADDRESS, {"remove": "pending"})
+    assert not callbacks
+    client.post(ADDRESS, {"address": "new@example.com"})
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(ADDRESS, {"remove": "all"})
+    assert eventually(lambda: [sent.to for sent in mail.outbox] == [["ada@example.com"]])
+    assert "was changed" in mail.outbox[-1].subject
+
+
 def test_an_address_belongs_to_one_account(
     person: Account, client: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -230,6 +263,14 @@ def test_an_app_is_set_up_with_a_code_and_recovery_codes(person: Account, client
     assert not set(old) & set(recovery_codes_of(person))
 
 
+def test_the_code_that_sets_up_an_app_is_not_accepted_again(person: Account, client: Client) -> None:
+    secret = client.get(APP).context["secret"]
+    code = code_of(secret)
+    client.post(APP, {"code": code})
+    assert verify_code(account=person, code=code) is None
+    assert verify_code(account=person, code=code_of(secret, steps_later=1)) is not None
+
+
 def test_changes_of_the_sign_in_need_a_recent_password(person: Account, client: Client) -> None:
     age(client)
     for path in (APP, ADDRESS, "/account/me/security/passkey/"):
@@ -253,6 +294,24 @@ def test_a_person_with_a_second_factor_confirms_with_a_code(person: Account, cli
     assert client.get(path).status_code == 200
     assert client.post(path)["Location"] == SECURITY
     assert not Authenticator.objects.filter(user=person).exists()
+
+
+def test_a_password_confirms_nothing_for_a_person_with_a_second_factor(person: Account, client: Client) -> None:
+    """Neither that of a sign-in before the factor was added nor a new one, which needs a code itself."""
+    secret = add_app(person)
+    assert client.get("/account/me/security/codes/")["Location"].startswith(CONFIRM)
+    sent = {"current": PASSWORD, "password": OTHER}
+    assert client.post(PASSWORD_PAGE, sent)["Location"].startswith(CONFIRM)
+    client.post(CONFIRM, {"code": code_of(secret)})
+    assert client.post(PASSWORD_PAGE, sent)["Location"] == SECURITY
+    assert is_signed_in(client)
+    assert client.get("/account/me/security/codes/")["Location"].startswith(CONFIRM)
+
+
+def test_a_factor_that_was_added_is_confirmed(client: Client) -> None:
+    secret = client.get(APP).context["secret"]
+    client.post(APP, {"code": code_of(secret)})
+    assert client.get("/account/me/security/codes/").status_code == 200
 
 
 def test_factors_of_others_do_not_exist(person: Account, client: Client) -> None:
@@ -364,4 +423,8 @@ def test_a_nonsense_passkey_is_refused(person: Account, client: Client, sent: st
     stranger.post(SIGN_IN, {"login": person.handle, "password": PASSWORD})
     assert stranger.post("/account/sign-in/code/", {"credential": sent}).status_code == 200
     assert not is_signed_in(stranger)
+    age(client)
+    client.get(CONFIRM)
+    assert client.post(CONFIRM, {"credential": sent}).status_code == 200
+    assert client.get(APP)["Location"].startswith(CONFIRM)
     assert not Authenticator.objects.filter(type="webauthn").exists()

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 from playwright.sync_api import BrowserContext, Page, expect
 
 from messaging.models import SignIn
-from tests.account_area.second_factors import code_of
+from tests.account_area.second_factors import age, code_of
 from tests.widget.test_accessibility import violations_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -43,6 +44,18 @@ def add_passkey_device(context: BrowserContext, page: Page) -> None:
         "automaticPresenceSimulation": True,
     }
     devices.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+
+
+def confirm_with_the_passkey(page: Page, url: str) -> None:
+    """Open a page for which the sign-in is too old."""
+    client = Client()
+    client.cookies.load({cookie["name"]: cookie["value"] for cookie in page.context.cookies()})
+    age(client)
+    page.goto(url)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm that it is you")
+    look(page, "confirm")
+    page.get_by_role("button", name="Use a passkey").click()
+    page.wait_for_url(url)
 
 
 def test_a_person_signs_up_and_in_with_every_factor(browser_context: BrowserContext, live_server: Any) -> None:
@@ -91,6 +104,7 @@ def test_a_person_signs_up_and_in_with_every_factor(browser_context: BrowserCont
     page.get_by_label("Code", exact=True).fill(recovery[0])
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign-in and security")
+    confirm_with_the_passkey(page, f"{origin}/account/me/address/")
     logged = SignIn.objects.order_by("id").values_list("first", "second", "refused")
     assert list(logged) == [
         ("password", "", False),

@@ -11,13 +11,14 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
 
+from account_area.agents.queries import TOKENS_SHOWN
 from account_area.models import Submission
 from agents.models import AgentToken
 from agents.models.token import ACTIVE_MAX
 from agents.services import create_token, freeze_agent, revoke_token
 from messaging.models import Account
 from tests.account_area.aborting import aborted_before_an_equal_form
-from tests.agents.factories import TokenHolder, agent_with_token
+from tests.agents.factories import TokenHolder, agent_with_token, expired_tokens
 from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
@@ -134,6 +135,16 @@ def test_the_sixth_token_is_refused_in_the_form(client: Client, holder: TokenHol
     assert "tokens/new/" not in client.get(list_of(holder)).content.decode()
 
 
+def test_a_token_that_works_is_shown_however_many_later_ones_have_ended(client: Client, holder: TokenHolder) -> None:
+    expired_tokens(holder, number=TOKENS_SHOWN)
+    fill(holder)
+    response = client.get(list_of(holder))
+    shown = [(token, works) for token, _text, _badge, works in response.context["tokens"]]
+    assert [works for _token, works in shown] == [True] * ACTIVE_MAX + [False] * (TOKENS_SHOWN - ACTIVE_MAX)
+    assert holder.token in [token for token, _works in shown]
+    assert response.context["active"] == ACTIVE_MAX
+
+
 def test_a_stopped_agent_gets_no_token(client: Client, holder: TokenHolder) -> None:
     freeze_agent(agent=holder.agent, by=SuperAdminFactory())
     assert create(client, holder).context["form"].non_field_errors()
@@ -232,6 +243,6 @@ def test_the_list_needs_a_fixed_number_of_queries(
     client: Client, holder: TokenHolder, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(2):
-        with django_assert_max_num_queries(5):
+        with django_assert_max_num_queries(6):
             client.get(list_of(holder))
         fill(holder)

@@ -10,13 +10,15 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.utils import timezone
 
+from agents.admin.agents import TOKENS_SHOWN_MAX
 from agents.models import Agent, AgentToken
 from agents.models.agent import COMMUNITIES_MAX
 from agents.services import delete_agent, freeze_agent
 from config.admin.formatting import age
-from messaging.models import Account
+from messaging.models import Account, PostsChoice
+from messaging.personal_data.erasures import cancel_erasure, request_erasure
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
-from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
+from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token, expired_tokens
 from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +56,23 @@ def test_the_list_of_agents_is_filtered_by_state(admin_client: Client, boss: Acc
         text = read(admin_client, Agent, "changelist", state=state)
         shown = [name for name, each in states.items() if page(each.agent) in text]
         assert shown == [state]
+
+
+def test_agents_of_a_person_who_waits_for_an_erasure_are_not_deleted(admin_client: Client, holder: TokenHolder) -> None:
+    operator = holder.agent.operator
+    request_erasure(person=operator, posts=PostsChoice.ANONYMOUS, by=operator)
+    assert "operator leaving" in read(admin_client, Agent, "changelist", state="leaving")
+    assert page(holder.agent) not in read(admin_client, Agent, "changelist", state="deleted")
+    assert "operator leaving" in admin_client.get(page(holder.agent)).content.decode()
+    cancel_erasure(person=operator, by=operator)
+    assert page(holder.agent) in read(admin_client, Agent, "changelist", state="working")
+
+
+def test_agent_page_shows_a_token_that_works_however_many_later_ones_have_ended(
+    admin_client: Client, holder: TokenHolder
+) -> None:
+    expired_tokens(holder, number=TOKENS_SHOWN_MAX)
+    assert page(holder.token) in admin_client.get(page(holder.agent)).content.decode()
 
 
 def test_agent_page_shows_posts_limits_and_refused_calls(

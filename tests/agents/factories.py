@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from secrets import token_bytes
 from typing import Any, NamedTuple
 
 import factory
@@ -9,6 +11,7 @@ from factory.django import DjangoModelFactory
 
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from agents.services import approve_request, create_token, request_agent
+from agents.tokens import DIGEST_BYTES
 from messaging.models import Account
 from tests.api import Api
 from tests.factories import PersonFactory, SuperAdminFactory
@@ -67,3 +70,19 @@ def agent_with_token(**fields: Any) -> TokenHolder:
     assert request.agent is not None
     token, value = create_token(request_id=request.pk, by=request.requester)
     return TokenHolder(request, request.agent, token, value)
+
+
+def expired_tokens(holder: TokenHolder, *, number: int) -> list[AgentToken]:
+    """Expired tokens of the agent; the list of its tokens sorts them as created after the holder's."""
+    created_at = holder.token.created_at
+    return AgentToken.objects.bulk_create(
+        AgentToken(
+            agent=holder.agent,
+            digest=token_bytes(DIGEST_BYTES),
+            prefix=holder.token.prefix,
+            created_at=created_at + timedelta(microseconds=count),
+            created_by=holder.request.requester,
+            expires_at=created_at,
+        )
+        for count in range(1, number + 1)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -146,6 +147,17 @@ def test_a_super_admin_chooses_which_mails_arrive(admin_client: Client, boss: Ac
     assert {kind.value: str(chosen[kind]) for kind in (Kind.REQUEST, Kind.REPORT, Kind.HEALTH)} == sent
     unsubscribe(account_id=boss.pk, kind=Kind.REPORT)
     assert preferences_of(boss)[Kind.REPORT] is Frequency.OFF
+
+
+def test_a_form_that_was_opened_before_changes_only_what_was_chosen_in_it(admin_client: Client, boss: Account) -> None:
+    page = admin_client.get("/admin/notices/").content.decode()
+    opened = dict(re.findall(r'<input type="hidden" name="(initial-\w+)" value="(\w+)"', page))
+    assert len(opened) == 3
+    set_preferences(account_id=boss.pk, frequencies={Kind.REPORT: Frequency.DAILY})
+    sent = {"request": "off", "report": opened["initial-report"], "health": opened["initial-health"]}
+    admin_client.post("/admin/notices/", opened | sent)
+    chosen = preferences_of(boss)
+    assert (chosen[Kind.REQUEST], chosen[Kind.REPORT]) == (Frequency.OFF, Frequency.DAILY)
 
 
 @pytest.mark.parametrize("sent", [{}, {"request": "hourly"}, {"request": "off", "report": "off", "health": "\0"}])

@@ -39,7 +39,7 @@ def index(request: HttpRequest, handle: str) -> HttpResponse:
         "agent": agent,
         "tab": "tokens",
         "tokens": [(token, *TOKENS[token.status], token.status in WORKING) for token in tokens],
-        "active": sum(token.status in WORKING for token in tokens),
+        "active": queries.active_tokens(agent),
         "active_max": ACTIVE_MAX,
         "made": next((token for token in tokens if is_id(made) and token.pk == UUID(made)), None),
     }
