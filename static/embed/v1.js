@@ -20,15 +20,10 @@
   // The longest URL and the most URLs of one request for counts.
   const URL_MAX = 2048;
   const URLS_MAX = 100;
-  // What only few sites use is loaded for them.
-  const THEME = "/embed/theme.js?v=/*theme*/";
-  const CSS = "/*styles*/";
-  const REFUSALS = { 403: "domain_not_allowed", 404: "embed_not_found" };
 
   const embeds = new Map();
   // The URL whose count an element or the button of an embed has.
   const counted = new WeakMap();
-  let sheet;
   let isFollowing;
   // The id of the post in the URL, once an embed has opened at it.
   let linked;
@@ -84,8 +79,8 @@
   }
 
   function pickLanguage(requested) {
-    const tags = [requested, document.documentElement.lang, ...navigator.languages];
-    return tags.map((tag) => (tag || "").toLowerCase().split(/[-_]/)[0]).find((tag) => LANGUAGES.includes(tag)) || "en";
+    return [requested, document.documentElement.lang, ...navigator.languages]
+      .map((tag) => (tag || "").toLowerCase().split(/[-_]/)[0]).find((tag) => LANGUAGES.includes(tag)) || "en";
   }
 
   /** The URL without its fragment, except `#!` and `#/`, which are routes of single-page sites. */
@@ -119,19 +114,22 @@
       safely(() => this.create())();
       const url = this.app + "/api/embeds/config/" + encodeURIComponent(this.id) + "?lang=" + this.lang;
       const themed = this.loadTheme();
-      fetch(url, { credentials: "omit" }).then(
-        (response) => (response.ok ? response.json().then((config) => themed.then(safely(() => this.configure(config))), () => this.report("config_invalid")) : this.report(REFUSALS[response.status] || "config_unreachable")),
-        () => this.report("config_unreachable")
-      ).then(safely(() => {
+      fetch(url, { credentials: "omit" }).catch(() => ({})).then((response) => {
+        if (!response.ok) return this.report({ 403: "domain_not_allowed", 404: "embed_not_found" }[response.status] || "config_unreachable");
+        return response.json().catch(() => {}).then((config) => themed.then(safely(() => this.configure(config))));
+      }).then(safely(() => {
         this.settled = true;
         if (!this.shown) this.host.remove();
         fillCounts();
       }));
     }
 
-    /** Load the style sheet of `data-theme`, if that is a URL. Without it the embed has the colours of its config. */
+    /**
+     * If `data-theme` is a URL, load that style sheet, by a script that only such sites load. Without it the embed has the
+     * colours of its config.
+     */
     async loadTheme() {
-      if (!/^(auto|light|dark)$/.test(this.theme)) return import(this.app + THEME).then((module) => module.follow(this)).then((site) => { this.site = site; }, () => this.report("theme_unreachable"));
+      if (!/^(auto|light|dark)$/.test(this.theme)) return import(this.app + "/embed/theme.js?v=/*theme*/").then((module) => module.follow(this)).catch(() => this.report("theme_unreachable"));
     }
 
     report(reason) {
@@ -169,7 +167,6 @@
       }
       if (!this.label) this.paint();
       this.attach(this.target && this.spot);
-      this.site?.apply();
       if (this.trigger) this.track("trigger_view");
       this.arrive();
       this.showPage();
@@ -187,6 +184,7 @@
     /** Tell the panel its page, and the post to show. */
     showPage() {
       this.post({ type: "page", url: this.pageUrl(), id: this.linked });
+      this.site?.apply();
     }
 
     pageUrl() {
@@ -198,7 +196,9 @@
       this.host = make("community-embed", { role: "complementary", dir: this.lang === "ar" ? "rtl" : "ltr" });
       this.host.style.setProperty("--scheme", /^(light|dark)$/.test(this.theme) ? this.theme : "light dark");
       const root = this.host.attachShadow({ mode: "open" });
-      root.adoptedStyleSheets = [styles()];
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync("/*styles*/");
+      root.adoptedStyleSheets = [sheet];
       this.box = make("div", { className: "in-page" }, root);
       if (!this.isInPage) return;
       this.panel = make("div", { className: "panel" }, this.box);
@@ -208,20 +208,19 @@
     paint() {
       const look = this.config.triggerConfig || {};
       const kind = look.type || "corner-tab";
-      const corner = (look.position || "bottom-right").replace("-", " ");
       this.label = look.message || this.words.open;
       // A custom message is in the language of the site.
       if (!look.message) this.host.lang = this.lang;
       this.host.ariaLabel = this.label;
       if (this.isInPage) return this.buildNearby();
       this.isFloating = kind !== "inline";
-      this.corner = this.isFloating && corner;
+      this.corner = this.isFloating ? "float " + (look.position || "bottom-right").replace("-", " ") : "";
       if (this.isFloating) this.host.className = "float";
-      this.box.className = [kind, look.size, this.isFloating ? "float " + corner : ""].join(" ");
+      this.box.className = [kind, look.size, this.corner].join(" ");
       this.box.style.setProperty("--back", look.color);
       this.box.style.setProperty("--text", this.config.ink);
-      this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.corner === corner).length);
-      this.trigger = make("button", { type: "button", className: "trigger", ariaHasPopup: "dialog", ariaExpanded: "false", onclick: safely(() => this.toggle()) }, this.box);
+      this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.corner === this.corner).length);
+      this.trigger = make("button", { className: "trigger", ariaHasPopup: "dialog", ariaExpanded: "false", onclick: safely(() => this.toggle()) }, this.box);
       make("span", { textContent: this.label, dir: "auto" }, this.trigger);
       this.badge = make("b", { hidden: true }, this.trigger);
     }
@@ -241,8 +240,7 @@
     }
 
     tell(type, more) {
-      const detail = { id: this.id, page: this.pageUrl(), ...more };
-      document.dispatchEvent(new CustomEvent("community-embed:" + type, { detail }));
+      document.dispatchEvent(new CustomEvent("community-embed:" + type, { detail: { id: this.id, page: this.pageUrl(), ...more } }));
     }
 
     toggle() {
@@ -307,7 +305,7 @@
         onclose: safely(() => this.close()),
         onkeydown: safely((event) => { if (event.key === "Escape") this.close(); }),
       }, this.box);
-      make("button", { type: "button", className: "close", title: this.words.close, ariaLabel: this.words.close, textContent: "\u00d7", onclick: safely(() => this.close()) }, this.panel);
+      make("button", { className: "close", title: this.words.close, ariaLabel: this.words.close, textContent: "\u00d7", onclick: safely(() => this.close()) }, this.panel);
       this.buildFrame();
     }
 
@@ -344,7 +342,7 @@
 
     /** Handle a message of the panel, identified by its window and its origin. */
     receive(event) {
-      if (!this.frame || event.source !== this.frame.contentWindow || event.origin !== this.app) return;
+      if (event.source !== this.frame?.contentWindow || event.origin !== this.app) return;
       const { type, by, height, loaded, message } = event.data || {};
       if (type === "close") this.close();
       if (type === "posted") this.posted(message);
@@ -355,7 +353,6 @@
       this.failed.hidden = true;
       if (this.opened && !this.isInPage) this.frame.focus();
       this.showPage();
-      this.site?.apply();
     }
 
     posted(message) {
@@ -389,8 +386,7 @@
     /** Queue an event until the first click or the end of the visit: a visit without a click sends no early request. */
     track(event) {
       if (navigator.globalPrivacyControl) return;
-      const pageUrl = location.href.split(/[?#]/)[0];
-      this.queue.push(JSON.stringify({ serviceId: this.id, event, pageUrl }));
+      this.queue.push(JSON.stringify({ serviceId: this.id, event, pageUrl: location.href.split(/[?#]/)[0] }));
       if (this.clicked) this.flush();
     }
 
@@ -414,8 +410,8 @@
   async function counts(urls, app = [...embeds.values()][0].app) {
     // A text is sent as text/plain, which needs no preflight.
     const response = await fetch(app + "/v1/presence/counts", { method: "POST", credentials: "omit", body: JSON.stringify({ urls }) });
-    if (!response.ok) throw Error("counts " + response.status);
-    return (await response.json()).counts;
+    if (response.ok) return (await response.json()).counts;
+    throw Error("counts " + response.status);
   }
 
   /** Fill the badges and the elements with `data-community-count` by one request, when every embed has its config. */
@@ -447,20 +443,11 @@
     }), () => report("counts_unreachable"));
   }
 
-  function styles() {
-    if (!sheet) {
-      sheet = new CSSStyleSheet();
-      sheet.replaceSync(CSS);
-    }
-    return sheet;
-  }
-
-  const each = (name) => safely((value) => embeds.forEach((embed) => embed[name](value)));
-
   /** Listen to messages, navigation and the end of the visit. Without an embed, that does nothing. */
   function follow() {
-    const update = each("update"), flush = each("flush");
-    addEventListener("message", each("receive"));
+    const flush = safely(() => embeds.forEach((embed) => embed.flush()));
+    const update = safely(() => embeds.forEach((embed) => embed.update()));
+    addEventListener("message", safely((event) => embeds.forEach((embed) => embed.receive(event))));
     addEventListener("pagehide", flush);
     document.addEventListener("visibilitychange", () => { if (document.hidden) flush(); });
     document.addEventListener("DOMContentLoaded", safely(fillCounts));
@@ -479,24 +466,20 @@
     known?.destroy();
     // Browsers with it have all other features that the loader uses.
     if (!("adoptedStyleSheets" in document)) return report("unsupported_browser", id);
-    if (!isFollowing) follow();
-    isFollowing = true;
+    isFollowing ||= !follow();
     embeds.set(id, new Embed(script, id));
     embeds.get(id).start();
   }
 
   function destroy(id) {
-    embeds.forEach((embed) => { if (id === undefined || embed.id === id) embed.destroy(); });
+    (id === undefined ? embeds : [embeds.get(id)]).forEach((embed) => embed?.destroy());
   }
-
-  const call = (name) => safely((id) => embeds.get(id)?.[name]());
 
   safely(() => {
     const own = document.currentScript;
-    const scripts = own ? [own] : document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]');
     if (!window.CommunityEmbed) {
-      window.CommunityEmbed = { version: "1.0.0", mount: safely(mount), open: call("open"), close: call("close"), destroy: safely(destroy), counts };
+      window.CommunityEmbed = { version: "1.0.0", mount: safely(mount), open: safely((id) => embeds.get(id)?.open()), close: safely((id) => embeds.get(id)?.close()), destroy: safely(destroy), counts };
     }
-    scripts.forEach(window.CommunityEmbed.mount);
+    (own ? [own] : document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]')).forEach(window.CommunityEmbed.mount);
   })();
 })();
