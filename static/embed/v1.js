@@ -152,10 +152,15 @@
       const page = currentPage();
       if (page === this.page) {
         if (!this.shown) return;
-        // A view that is replaced takes the host with it: move to the place in the new one.
-        if (this.spot?.isConnected === false) this.attach(true);
+        // A view that is replaced takes the host with it: move to the place in the new one, or back into one that the
+        // site empties after it has changed the URL. A host that the site itself removes stays away.
+        if (this.spot && !this.host.isConnected && (this.former || !this.spot.isConnected)) {
+          this.former = null;
+          this.attach(true);
+        }
         return this.arrive();
       }
+      this.former = this.page;
       this.page = page;
       fillCounts();
       this.shown = pageAllowed(this.config.pageRules, location.pathname);
@@ -231,12 +236,18 @@
      */
     attach(isEarly) {
       if (this.host.isConnected) return;
+      // A frame loads again where it is inserted: that of a closed panel is not, until it is opened.
+      this.frame?.remove();
+      this.ready = false;
       const spot = this.target ? document.querySelector(this.target) : this.script;
       const body = this.isFloating ? null : document.body;
-      if (!body?.contains(spot)) return isEarly || (body || document.documentElement).append(this.host);
-      this.spot = spot;
-      if (this.target) spot.append(this.host);
-      else spot.after(this.host);
+      if (body?.contains(spot)) {
+        // A target may stay while its content is replaced.
+        this.spot = this.target && spot.lastChild || spot;
+        if (this.target) spot.append(this.host);
+        else spot.after(this.host);
+      } else if (!isEarly) (body || document.documentElement).append(this.host);
+      this.load();
     }
 
     tell(type, more) {
@@ -254,7 +265,7 @@
       if (this.isInPage) return this.host.scrollIntoView();
       if (this.opened) return;
       this.turn(true);
-      if (this.panel) this.retry();
+      if (this.panel) this.load();
       else this.build();
       // On a small screen the panel covers the page, so the page behind it is inert.
       if (this.isFloating && matchMedia("(max-width:480px),(max-height:480px)").matches) this.panel.showModal();
@@ -310,34 +321,39 @@
     }
 
     buildFrame() {
-      const hash = new URLSearchParams({ pageUrl: this.pageUrl(), origin: window.origin });
-      const query = new URLSearchParams({ serviceId: this.id, lang: this.lang, host: location.host });
-      if (this.isInPage) query.set("mode", "inline");
-      if (this.theme !== "auto") query.set("theme", this.site ? "site" : this.theme);
-      if (this.site) hash.set("variables", JSON.stringify(this.site.values()));
       this.frame = make("iframe", {
         title: this.label,
         referrerPolicy: "no-referrer",
         allow: "clipboard-write",
         // allow-same-origin for API calls, popups for sign-in and links; the frame cannot navigate the page around it.
         sandbox: "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox",
-        src: this.app + "/embed/panel?" + query + "#" + hash,
-        onload: () => setTimeout(safely(() => this.check()), SILENCE),
-      }, this.panel);
+        onload: () => { this.timer = setTimeout(safely(() => this.check()), SILENCE); },
+      });
       this.failed = make("div", { className: "failed", hidden: true, role: "alert" }, this.panel);
       make("span", { textContent: this.words.offline }, this.failed);
-      make("a", { href: this.frame.src, target: "_blank", rel: "noopener", textContent: this.words.tab }, this.failed);
+      this.link = make("a", { target: "_blank", rel: "noopener", textContent: this.words.tab }, this.failed);
+      this.load();
     }
 
     /** A frame without a message is blocked, or could not be loaded. */
     check() {
-      this.failed.hidden = !!this.ready;
-      setTimeout(safely(() => this.retry()), RETRY * ++this.tries);
+      if (this.ready) return;
+      this.failed.hidden = false;
+      this.timer = setTimeout(safely(() => this.load()), RETRY * ++this.tries);
     }
 
-    /** Load the frame again by inserting it again. */
-    retry() {
-      if (this.opened && !this.ready) this.failed.before(this.frame);
+    /** Load the frame, or load it again, by inserting it. */
+    load() {
+      clearTimeout(this.timer);
+      if (!this.opened || this.ready) return;
+      this.frame.remove();
+      const hash = new URLSearchParams({ pageUrl: this.pageUrl(), origin: window.origin });
+      const query = new URLSearchParams({ serviceId: this.id, lang: this.lang, host: location.host });
+      if (this.isInPage) query.set("mode", "inline");
+      if (this.theme !== "auto") query.set("theme", this.theme);
+      if (this.site) hash.set("variables", JSON.stringify(this.site.values()));
+      this.link.href = this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;
+      this.failed.before(this.frame);
     }
 
     /** Handle a message of the panel, identified by its window and its origin. */
@@ -351,7 +367,8 @@
       if (type !== "ready") return;
       this.ready = true;
       this.failed.hidden = true;
-      if (this.opened && !this.isInPage) this.frame.focus();
+      if (!this.opened) this.post({ type: "close" });
+      else if (!this.isInPage) this.frame.focus();
       this.showPage();
     }
 
@@ -461,8 +478,13 @@
     const id = script?.getAttribute("data-service-id");
     if (!id) return report("no_service_id");
     const known = embeds.get(id);
-    if (known?.host.isConnected || known?.script.isConnected) return known.report("already_included");
-    // A view that is replaced takes its script and the host with it.
+    if (known?.script.isConnected) return known.report("already_included");
+    // A view that is replaced takes its script with it: the new one has the page, and a new host if that has gone too.
+    if (known?.host.isConnected) {
+      known.script = script;
+      known.showPage();
+      return fillCounts();
+    }
     known?.destroy();
     // Browsers with it have all other features that the loader uses.
     if (!("adoptedStyleSheets" in document)) return report("unsupported_browser", id);
