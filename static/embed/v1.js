@@ -24,6 +24,8 @@
   const embeds = new Map();
   // The URL whose count an element or the button of an embed has.
   const counted = new WeakMap();
+  // The counts of the page `countedPage` by URL. On that page, no URL is requested again, not even after a failure.
+  let totals, countedPage;
   let isFollowing;
   // The id of the post in the URL, once an embed has opened at it.
   let linked;
@@ -162,7 +164,6 @@
       }
       this.former = this.page;
       this.page = page;
-      fillCounts();
       this.shown = pageAllowed(this.config.pageRules, location.pathname);
       if (!this.shown) {
         this.report("page_not_allowed");
@@ -227,7 +228,7 @@
       this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.corner === this.corner).length);
       this.trigger = make("button", { className: "trigger", ariaHasPopup: "dialog", ariaExpanded: "false", onclick: safely(() => this.toggle()) }, this.box);
       make("span", { textContent: this.label, dir: "auto" }, this.trigger);
-      this.badge = make("b", { hidden: true }, this.trigger);
+      if (this.hasCount) this.badge = make("b", { hidden: true }, this.trigger);
     }
 
     /**
@@ -431,31 +432,34 @@
     throw Error("counts " + response.status);
   }
 
-  /** Fill the badges and the elements with `data-community-count` by one request, when every embed has its config. */
+  /** Fill the badges and the elements with `data-community-count`, when every embed has its config. */
   function fillCounts() {
     const all = [...embeds.values()];
     const active = all.filter((embed) => embed.config);
-    if (!active.length || !all.every((embed) => embed.settled) || document.readyState === "loading") return;
-    const fills = new Map();
-    const add = (shown, text, fill) => {
+    if (!active[0] || all.some((embed) => !embed.settled) || document.readyState === "loading") return;
+    if (countedPage !== currentPage()) totals = new Map();
+    countedPage = currentPage();
+    const known = totals;
+    const urls = [];
+    const fill = (shown, text, show) => {
       if (counted.get(shown) === text) return;
+      // Only the protocol of what is no URL has no letter.
+      const { href, protocol } = make("a", { href: text });
+      const total = known.get(href);
+      if (total >= 0) show(total);
+      else if (known.has(href)) return;
+      else if (protocol[1] && href.length <= URL_MAX && known.size < URLS_MAX) {
+        known.set(href);
+        return urls.push(href);
+      } else report("not_counted", text);
       counted.set(shown, text);
-      let url;
-      try {
-        url = new URL(text, document.baseURI).href;
-      } catch {
-        // No URL. Safari 16 has no `URL.canParse`.
-      }
-      if (fills.has(url)) fills.get(url).push(fill);
-      else if (url && url.length <= URL_MAX && fills.size < URLS_MAX) fills.set(url, [fill]);
-      else report("not_counted", text);
     };
-    active.forEach((embed) => { if (embed.hasCount && embed.badge) add(embed, embed.pageUrl(), (count) => embed.showCount(count)); });
+    active.forEach((embed) => { if (embed.badge) fill(embed, embed.pageUrl(), (count) => embed.showCount(count)); });
     document.querySelectorAll("[data-community-count]").forEach((node) =>
-      add(node, node.getAttribute("data-community-count"), (count) => { node.textContent = count.toLocaleString(active[0].lang); }));
-    if (!fills.size) return;
-    counts([...fills.keys()], active[0].app).then(safely((records) => {
-      records.forEach((record) => { if (record.pageId) fills.get(record.url).forEach((fill) => fill(record.posts + record.replies)); });
+      fill(node, node.getAttribute("data-community-count"), (count) => { node.textContent = count.toLocaleString(active[0].lang); }));
+    if (urls[0]) counts(urls, active[0].app).then(safely((records) => {
+      records.forEach((record) => { if (record.pageId) known.set(record.url, record.posts + record.replies); });
+      fillCounts();
       active.forEach((embed) => embed.tell("counts", { counts: records }));
     }), () => report("counts_unreachable"));
   }
@@ -463,11 +467,14 @@
   /** Listen to messages, navigation and the end of the visit. Without an embed, that does nothing. */
   function follow() {
     const flush = safely(() => embeds.forEach((embed) => embed.flush()));
-    const update = safely(() => embeds.forEach((embed) => embed.update()));
+    const update = safely(() => {
+      embeds.forEach((embed) => embed.update());
+      fillCounts();
+    });
     addEventListener("message", safely((event) => embeds.forEach((embed) => embed.receive(event))));
     addEventListener("pagehide", flush);
     document.addEventListener("visibilitychange", () => { if (document.hidden) flush(); });
-    document.addEventListener("DOMContentLoaded", safely(fillCounts));
+    document.addEventListener("DOMContentLoaded", update);
     window.navigation?.addEventListener("currententrychange", update);
     addEventListener("popstate", update);
     // Other browsers tell no navigation by script. What it shows changes elements.
