@@ -19,20 +19,20 @@ export function edit(post) {
   const draft = load(draftOf(message));
   area.value = draft?.of === message.content ? draft.text : message.content;
   area.oninput = () => store(draftOf(message), { of: message.content, text: area.value });
+  const dropDraft = () => store(draftOf(message), null);
   const form = new PostForm(post, {
     fields: area,
     label: t("panel.save"),
     send: (session, key) => write(session, "PUT", pathOf(message), { body: { content: area.value }, key }),
     done: (edited) => {
+      dropDraft();
       const isPending = edited.status === "pending";
       if (isPending) addPending(edited);
       post.update(edited);
       panel.announce(t(isPending ? "panel.pending" : "panel.saved"));
     },
-    onClose: () => {
-      element.classList.remove("editing");
-      store(draftOf(message), null);
-    },
+    onClose: () => element.classList.remove("editing"),
+    onCancel: dropDraft,
   });
   form.show(area);
   element.classList.add("editing");
