@@ -12,6 +12,12 @@ const NOTE_MAX = 500;
 const pathOf = ({ id }) => `/api/messages/${id}`;
 const draftOf = ({ id }) => `edit ${id}`;
 
+/** The service does not find a post that was rejected or deleted meanwhile: there is nothing left to delete. */
+function ignoreMissing(failure) {
+  if (failure.code !== "message_not_found") throw failure;
+  return {};
+}
+
 export function edit(post) {
   const { element, message, panel } = post;
   const area = h("textarea", { dir: "auto", "aria-label": t("panel.edit") });
@@ -46,7 +52,7 @@ export function remove(post) {
     fields: h("p", {}, h("strong", {}, t("panel.delete_question")), " ", t(message.replyCount ? "panel.delete_answered" : "panel.delete_hint")),
     label: t("panel.delete"),
     kind: "danger",
-    send: (session, key) => write(session, "DELETE", pathOf(message), { key }),
+    send: (session, key) => write(session, "DELETE", pathOf(message), { key }).catch(ignoreMissing),
     done: async () => {
       panel.announce(t("panel.post_deleted"));
       settlePending(message);
