@@ -56,6 +56,7 @@ export function remove(post) {
     done: async () => {
       panel.announce(t("panel.post_deleted"));
       settlePending(message);
+      store(draftOf(message), null);
       const tombstone = await getMessage(message.id).catch(() => null);
       if (tombstone) post.update(tombstone);
       else post.withdraw();
