@@ -7,7 +7,7 @@
 const VARIABLES = ["accent", "background", "surface", "text", "muted", "border", "radius", "font"];
 const LENGTH_MAX = 200;
 
-/** Add the style sheet. Resolves when it is loaded, or could not be, to the theme of this embed, unless that is destroyed. */
+/** Add the style sheet. When it is loaded, or could not be, this embed has its theme, unless that is destroyed. */
 export function follow(embed) {
   const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: embed.theme });
   const loaded = new Promise((resolve) => {
@@ -15,9 +15,8 @@ export function follow(embed) {
   });
   document.head.append(link);
   return loaded.then(() => {
-    if (!embed.destroyed) return new Theme(embed, link);
-    link.remove();
-    return null;
+    if (embed.destroyed) link.remove();
+    else Object.assign(embed, { theme: "site", site: new Theme(embed, link) });
   });
 }
 

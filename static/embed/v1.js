@@ -20,15 +20,12 @@
   // The longest URL and the most URLs of one request for counts.
   const URL_MAX = 2048;
   const URLS_MAX = 100;
-  // What only few sites use is loaded for them.
-  const THEME = "/embed/theme.js?v=/*theme*/";
-  const CSS = "/*styles*/";
-  const REFUSALS = { 403: "domain_not_allowed", 404: "embed_not_found" };
 
   const embeds = new Map();
   // The URL whose count an element or the button of an embed has.
   const counted = new WeakMap();
-  let sheet;
+  // The counts of the page `countedPage` by URL. On that page, no URL is requested again, not even after a failure.
+  let totals, countedPage;
   let isFollowing;
   // The id of the post in the URL, once an embed has opened at it.
   let linked;
@@ -84,8 +81,8 @@
   }
 
   function pickLanguage(requested) {
-    const tags = [requested, document.documentElement.lang, ...navigator.languages];
-    return tags.map((tag) => (tag || "").toLowerCase().split(/[-_]/)[0]).find((tag) => LANGUAGES.includes(tag)) || "en";
+    return [requested, document.documentElement.lang, ...navigator.languages]
+      .map((tag) => (tag || "").toLowerCase().split(/[-_]/)[0]).find((tag) => LANGUAGES.includes(tag)) || "en";
   }
 
   /** The URL without its fragment, except `#!` and `#/`, which are routes of single-page sites. */
@@ -119,19 +116,22 @@
       safely(() => this.create())();
       const url = this.app + "/api/embeds/config/" + encodeURIComponent(this.id) + "?lang=" + this.lang;
       const themed = this.loadTheme();
-      fetch(url, { credentials: "omit" }).then(
-        (response) => (response.ok ? response.json().then((config) => themed.then(safely(() => this.configure(config))), () => this.report("config_invalid")) : this.report(REFUSALS[response.status] || "config_unreachable")),
-        () => this.report("config_unreachable")
-      ).then(safely(() => {
+      fetch(url, { credentials: "omit" }).catch(() => ({})).then((response) => {
+        if (!response.ok) return this.report({ 403: "domain_not_allowed", 404: "embed_not_found" }[response.status] || "config_unreachable");
+        return response.json().catch(() => {}).then((config) => themed.then(safely(() => this.configure(config))));
+      }).then(safely(() => {
         this.settled = true;
         if (!this.shown) this.host.remove();
         fillCounts();
       }));
     }
 
-    /** Load the style sheet of `data-theme`, if that is a URL. Without it the embed has the colours of its config. */
+    /**
+     * If `data-theme` is a URL, load that style sheet, by a script that only such sites load. Without it the embed has the
+     * colours of its config.
+     */
     async loadTheme() {
-      if (!/^(auto|light|dark)$/.test(this.theme)) return import(this.app + THEME).then((module) => module.follow(this)).then((site) => { this.site = site; }, () => this.report("theme_unreachable"));
+      if (!/^(auto|light|dark)$/.test(this.theme)) return import(this.app + "/embed/theme.js?v=/*theme*/").then((module) => module.follow(this)).catch(() => this.report("theme_unreachable"));
     }
 
     report(reason) {
@@ -154,12 +154,16 @@
       const page = currentPage();
       if (page === this.page) {
         if (!this.shown) return;
-        // A view that is replaced takes the host with it: move to the place in the new one.
-        if (this.spot?.isConnected === false) this.attach(true);
+        // A view that is replaced takes the host with it: move to the place in the new one, or back into one that the
+        // site empties after it has changed the URL. A host that the site itself removes stays away.
+        if (this.spot && !this.host.isConnected && (this.former || !this.spot.isConnected)) {
+          this.former = null;
+          this.attach(true);
+        }
         return this.arrive();
       }
+      this.former = this.page;
       this.page = page;
-      fillCounts();
       this.shown = pageAllowed(this.config.pageRules, location.pathname);
       if (!this.shown) {
         this.report("page_not_allowed");
@@ -169,7 +173,6 @@
       }
       if (!this.label) this.paint();
       this.attach(this.target && this.spot);
-      this.site?.apply();
       if (this.trigger) this.track("trigger_view");
       this.arrive();
       this.showPage();
@@ -187,6 +190,7 @@
     /** Tell the panel its page, and the post to show. */
     showPage() {
       this.post({ type: "page", url: this.pageUrl(), id: this.linked });
+      this.site?.apply();
     }
 
     pageUrl() {
@@ -198,7 +202,9 @@
       this.host = make("community-embed", { role: "complementary", dir: this.lang === "ar" ? "rtl" : "ltr" });
       this.host.style.setProperty("--scheme", /^(light|dark)$/.test(this.theme) ? this.theme : "light dark");
       const root = this.host.attachShadow({ mode: "open" });
-      root.adoptedStyleSheets = [styles()];
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync("/*styles*/");
+      root.adoptedStyleSheets = [sheet];
       this.box = make("div", { className: "in-page" }, root);
       if (!this.isInPage) return;
       this.panel = make("div", { className: "panel" }, this.box);
@@ -208,22 +214,21 @@
     paint() {
       const look = this.config.triggerConfig || {};
       const kind = look.type || "corner-tab";
-      const corner = (look.position || "bottom-right").replace("-", " ");
       this.label = look.message || this.words.open;
       // A custom message is in the language of the site.
       if (!look.message) this.host.lang = this.lang;
       this.host.ariaLabel = this.label;
       if (this.isInPage) return this.buildNearby();
       this.isFloating = kind !== "inline";
-      this.corner = this.isFloating && corner;
+      this.corner = this.isFloating ? "float " + (look.position || "bottom-right").replace("-", " ") : "";
       if (this.isFloating) this.host.className = "float";
-      this.box.className = [kind, look.size, this.isFloating ? "float " + corner : ""].join(" ");
+      this.box.className = [kind, look.size, this.corner].join(" ");
       this.box.style.setProperty("--back", look.color);
       this.box.style.setProperty("--text", this.config.ink);
-      this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.corner === corner).length);
-      this.trigger = make("button", { type: "button", className: "trigger", ariaHasPopup: "dialog", ariaExpanded: "false", onclick: safely(() => this.toggle()) }, this.box);
+      this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.corner === this.corner).length);
+      this.trigger = make("button", { className: "trigger", ariaHasPopup: "dialog", ariaExpanded: "false", onclick: safely(() => this.toggle()) }, this.box);
       make("span", { textContent: this.label, dir: "auto" }, this.trigger);
-      this.badge = make("b", { hidden: true }, this.trigger);
+      if (this.hasCount) this.badge = make("b", { hidden: true }, this.trigger);
     }
 
     /**
@@ -232,17 +237,22 @@
      */
     attach(isEarly) {
       if (this.host.isConnected) return;
+      // A frame loads again where it is inserted: that of a closed panel is not, until it is opened.
+      this.frame?.remove();
+      this.ready = false;
       const spot = this.target ? document.querySelector(this.target) : this.script;
       const body = this.isFloating ? null : document.body;
-      if (!body?.contains(spot)) return isEarly || (body || document.documentElement).append(this.host);
-      this.spot = spot;
-      if (this.target) spot.append(this.host);
-      else spot.after(this.host);
+      if (body?.contains(spot)) {
+        // A target may stay while its content is replaced.
+        this.spot = this.target && spot.lastChild || spot;
+        if (this.target) spot.append(this.host);
+        else spot.after(this.host);
+      } else if (!isEarly) (body || document.documentElement).append(this.host);
+      this.load();
     }
 
     tell(type, more) {
-      const detail = { id: this.id, page: this.pageUrl(), ...more };
-      document.dispatchEvent(new CustomEvent("community-embed:" + type, { detail }));
+      document.dispatchEvent(new CustomEvent("community-embed:" + type, { detail: { id: this.id, page: this.pageUrl(), ...more } }));
     }
 
     toggle() {
@@ -256,7 +266,7 @@
       if (this.isInPage) return this.host.scrollIntoView();
       if (this.opened) return;
       this.turn(true);
-      if (this.panel) this.retry();
+      if (this.panel) this.load();
       else this.build();
       // On a small screen the panel covers the page, so the page behind it is inert.
       if (this.isFloating && matchMedia("(max-width:480px),(max-height:480px)").matches) this.panel.showModal();
@@ -307,44 +317,49 @@
         onclose: safely(() => this.close()),
         onkeydown: safely((event) => { if (event.key === "Escape") this.close(); }),
       }, this.box);
-      make("button", { type: "button", className: "close", title: this.words.close, ariaLabel: this.words.close, textContent: "\u00d7", onclick: safely(() => this.close()) }, this.panel);
+      make("button", { className: "close", title: this.words.close, ariaLabel: this.words.close, textContent: "\u00d7", onclick: safely(() => this.close()) }, this.panel);
       this.buildFrame();
     }
 
     buildFrame() {
-      const hash = new URLSearchParams({ pageUrl: this.pageUrl(), origin: window.origin });
-      const query = new URLSearchParams({ serviceId: this.id, lang: this.lang, host: location.host });
-      if (this.isInPage) query.set("mode", "inline");
-      if (this.theme !== "auto") query.set("theme", this.site ? "site" : this.theme);
-      if (this.site) hash.set("variables", JSON.stringify(this.site.values()));
       this.frame = make("iframe", {
         title: this.label,
         referrerPolicy: "no-referrer",
         allow: "clipboard-write",
         // allow-same-origin for API calls, popups for sign-in and links; the frame cannot navigate the page around it.
         sandbox: "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox",
-        src: this.app + "/embed/panel?" + query + "#" + hash,
-        onload: () => setTimeout(safely(() => this.check()), SILENCE),
-      }, this.panel);
+        onload: () => { this.timer = setTimeout(safely(() => this.check()), SILENCE); },
+      });
       this.failed = make("div", { className: "failed", hidden: true, role: "alert" }, this.panel);
       make("span", { textContent: this.words.offline }, this.failed);
-      make("a", { href: this.frame.src, target: "_blank", rel: "noopener", textContent: this.words.tab }, this.failed);
+      this.link = make("a", { target: "_blank", rel: "noopener", textContent: this.words.tab }, this.failed);
+      this.load();
     }
 
     /** A frame without a message is blocked, or could not be loaded. */
     check() {
-      this.failed.hidden = !!this.ready;
-      setTimeout(safely(() => this.retry()), RETRY * ++this.tries);
+      if (this.ready) return;
+      this.failed.hidden = false;
+      this.timer = setTimeout(safely(() => this.load()), RETRY * ++this.tries);
     }
 
-    /** Load the frame again by inserting it again. */
-    retry() {
-      if (this.opened && !this.ready) this.failed.before(this.frame);
+    /** Load the frame, or load it again, by inserting it. */
+    load() {
+      clearTimeout(this.timer);
+      if (!this.opened || this.ready) return;
+      this.frame.remove();
+      const hash = new URLSearchParams({ pageUrl: this.pageUrl(), origin: window.origin });
+      const query = new URLSearchParams({ serviceId: this.id, lang: this.lang, host: location.host });
+      if (this.isInPage) query.set("mode", "inline");
+      if (this.theme !== "auto") query.set("theme", this.theme);
+      if (this.site) hash.set("variables", JSON.stringify(this.site.values()));
+      this.link.href = this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;
+      this.failed.before(this.frame);
     }
 
     /** Handle a message of the panel, identified by its window and its origin. */
     receive(event) {
-      if (!this.frame || event.source !== this.frame.contentWindow || event.origin !== this.app) return;
+      if (event.source !== this.frame?.contentWindow || event.origin !== this.app) return;
       const { type, by, height, loaded, message } = event.data || {};
       if (type === "close") this.close();
       if (type === "posted") this.posted(message);
@@ -353,9 +368,9 @@
       if (type !== "ready") return;
       this.ready = true;
       this.failed.hidden = true;
-      if (this.opened && !this.isInPage) this.frame.focus();
+      if (!this.opened) this.post({ type: "close" });
+      else if (!this.isInPage) this.frame.focus();
       this.showPage();
-      this.site?.apply();
     }
 
     posted(message) {
@@ -389,8 +404,7 @@
     /** Queue an event until the first click or the end of the visit: a visit without a click sends no early request. */
     track(event) {
       if (navigator.globalPrivacyControl) return;
-      const pageUrl = location.href.split(/[?#]/)[0];
-      this.queue.push(JSON.stringify({ serviceId: this.id, event, pageUrl }));
+      this.queue.push(JSON.stringify({ serviceId: this.id, event, pageUrl: location.href.split(/[?#]/)[0] }));
       if (this.clicked) this.flush();
     }
 
@@ -414,56 +428,53 @@
   async function counts(urls, app = [...embeds.values()][0].app) {
     // A text is sent as text/plain, which needs no preflight.
     const response = await fetch(app + "/v1/presence/counts", { method: "POST", credentials: "omit", body: JSON.stringify({ urls }) });
-    if (!response.ok) throw Error("counts " + response.status);
-    return (await response.json()).counts;
+    if (response.ok) return (await response.json()).counts;
+    throw Error("counts " + response.status);
   }
 
-  /** Fill the badges and the elements with `data-community-count` by one request, when every embed has its config. */
+  /** Fill the badges and the elements with `data-community-count`, when every embed has its config. */
   function fillCounts() {
     const all = [...embeds.values()];
     const active = all.filter((embed) => embed.config);
-    if (!active.length || !all.every((embed) => embed.settled) || document.readyState === "loading") return;
-    const fills = new Map();
-    const add = (shown, text, fill) => {
+    if (!active[0] || all.some((embed) => !embed.settled) || document.readyState === "loading") return;
+    if (countedPage !== currentPage()) totals = new Map();
+    countedPage = currentPage();
+    const known = totals;
+    const urls = [];
+    const fill = (shown, text, show) => {
       if (counted.get(shown) === text) return;
+      // Only the protocol of what is no URL has no letter.
+      const { href, protocol } = make("a", { href: text });
+      const total = known.get(href);
+      if (total >= 0) show(total);
+      else if (known.has(href)) return;
+      else if (protocol[1] && href.length <= URL_MAX && known.size < URLS_MAX) {
+        known.set(href);
+        return urls.push(href);
+      } else report("not_counted", text);
       counted.set(shown, text);
-      let url;
-      try {
-        url = new URL(text, document.baseURI).href;
-      } catch {
-        // No URL. Safari 16 has no `URL.canParse`.
-      }
-      if (fills.has(url)) fills.get(url).push(fill);
-      else if (url && url.length <= URL_MAX && fills.size < URLS_MAX) fills.set(url, [fill]);
-      else report("not_counted", text);
     };
-    active.forEach((embed) => { if (embed.hasCount && embed.badge) add(embed, embed.pageUrl(), (count) => embed.showCount(count)); });
+    active.forEach((embed) => { if (embed.badge) fill(embed, embed.pageUrl(), (count) => embed.showCount(count)); });
     document.querySelectorAll("[data-community-count]").forEach((node) =>
-      add(node, node.getAttribute("data-community-count"), (count) => { node.textContent = count.toLocaleString(active[0].lang); }));
-    if (!fills.size) return;
-    counts([...fills.keys()], active[0].app).then(safely((records) => {
-      records.forEach((record) => { if (record.pageId) fills.get(record.url).forEach((fill) => fill(record.posts + record.replies)); });
+      fill(node, node.getAttribute("data-community-count"), (count) => { node.textContent = count.toLocaleString(active[0].lang); }));
+    if (urls[0]) counts(urls, active[0].app).then(safely((records) => {
+      records.forEach((record) => { if (record.pageId) known.set(record.url, record.posts + record.replies); });
+      fillCounts();
       active.forEach((embed) => embed.tell("counts", { counts: records }));
     }), () => report("counts_unreachable"));
   }
 
-  function styles() {
-    if (!sheet) {
-      sheet = new CSSStyleSheet();
-      sheet.replaceSync(CSS);
-    }
-    return sheet;
-  }
-
-  const each = (name) => safely((value) => embeds.forEach((embed) => embed[name](value)));
-
   /** Listen to messages, navigation and the end of the visit. Without an embed, that does nothing. */
   function follow() {
-    const update = each("update"), flush = each("flush");
-    addEventListener("message", each("receive"));
+    const flush = safely(() => embeds.forEach((embed) => embed.flush()));
+    const update = safely(() => {
+      embeds.forEach((embed) => embed.update());
+      fillCounts();
+    });
+    addEventListener("message", safely((event) => embeds.forEach((embed) => embed.receive(event))));
     addEventListener("pagehide", flush);
     document.addEventListener("visibilitychange", () => { if (document.hidden) flush(); });
-    document.addEventListener("DOMContentLoaded", safely(fillCounts));
+    document.addEventListener("DOMContentLoaded", update);
     window.navigation?.addEventListener("currententrychange", update);
     addEventListener("popstate", update);
     // Other browsers tell no navigation by script. What it shows changes elements.
@@ -474,29 +485,30 @@
     const id = script?.getAttribute("data-service-id");
     if (!id) return report("no_service_id");
     const known = embeds.get(id);
-    if (known?.host.isConnected || known?.script.isConnected) return known.report("already_included");
-    // A view that is replaced takes its script and the host with it.
+    if (known?.script.isConnected) return known.report("already_included");
+    // A view that is replaced takes its script with it: the new one has the page, and a new host if that has gone too.
+    if (known?.host.isConnected) {
+      known.script = script;
+      known.showPage();
+      return fillCounts();
+    }
     known?.destroy();
     // Browsers with it have all other features that the loader uses.
     if (!("adoptedStyleSheets" in document)) return report("unsupported_browser", id);
-    if (!isFollowing) follow();
-    isFollowing = true;
+    isFollowing ||= !follow();
     embeds.set(id, new Embed(script, id));
     embeds.get(id).start();
   }
 
   function destroy(id) {
-    embeds.forEach((embed) => { if (id === undefined || embed.id === id) embed.destroy(); });
+    (id === undefined ? embeds : [embeds.get(id)]).forEach((embed) => embed?.destroy());
   }
-
-  const call = (name) => safely((id) => embeds.get(id)?.[name]());
 
   safely(() => {
     const own = document.currentScript;
-    const scripts = own ? [own] : document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]');
     if (!window.CommunityEmbed) {
-      window.CommunityEmbed = { version: "1.0.0", mount: safely(mount), open: call("open"), close: call("close"), destroy: safely(destroy), counts };
+      window.CommunityEmbed = { version: "1.0.0", mount: safely(mount), open: safely((id) => embeds.get(id)?.open()), close: safely((id) => embeds.get(id)?.close()), destroy: safely(destroy), counts };
     }
-    scripts.forEach(window.CommunityEmbed.mount);
+    (own ? [own] : document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]')).forEach(window.CommunityEmbed.mount);
   })();
 })();

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.widget.live import intercept, wait_for_first
 from tests.widget.sites import APP, HOST, Site, html, tag
-from tests.widget.test_loader_life import STRICT, navigate
+from tests.widget.test_loader_life import STRICT, navigate, show_view
 
 pytestmark = pytest.mark.browser
 BADGE = "community-embed b"
+COUNTS = "**/v1/presence/counts"
 LISTEN = """
 window.told = [];
 for (const name of ["open", "close", "posted", "counts"]) {
@@ -76,7 +78,76 @@ def test_navigation_counts_the_new_page_and_new_elements(site: Site) -> None:
     navigate(page, "/next")
     expect(page.locator(BADGE)).to_have_text("2")
     expect(page.locator("[data-community-count]")).to_have_text(["3", "1"])
-    assert site.counted == [[f"{HOST}/", f"{HOST}/x"], [f"{HOST}/next", f"{HOST}/"]]
+    assert site.counted == [[f"{HOST}/", f"{HOST}/x"], [f"{HOST}/next"]]
+
+
+def test_elements_of_a_view_that_is_shown_after_the_navigation_are_counted(site: Site) -> None:
+    site.posts = {f"{HOST}/x": 3, f"{HOST}/y": 4}
+    site.page = html(f"{tag()}<div id=app>{span('/x')}</div>")
+    page = site.open()
+    expect(page.locator("[data-community-count]")).to_have_text(["3"])
+    show_view(page, "/next", span("/y"))
+    expect(page.locator("[data-community-count]")).to_have_text(["4"])
+    assert site.counted == [[f"{HOST}/x"], [f"{HOST}/y"]]
+
+
+def test_elements_that_are_shown_again_on_the_same_page_send_no_request(site: Site) -> None:
+    """Otherwise a site that renders its list when counts arrive would never stop."""
+    site.posts = {f"{HOST}/x": 3}
+    render = f"document.querySelector('#app').innerHTML = `{span('/x')}{span('/unknown')}`"
+    site.context.add_init_script(f"document.addEventListener('community-embed:counts', () => {{ {render} }})")
+    site.page = html(f"{tag()}<div id=app>{span('/x')}</div>")
+    page = site.open()
+    expect(page.locator("[data-community-count]")).to_have_text(["3", "0"])
+    page.evaluate(render)
+    expect(page.locator("[data-community-count]")).to_have_text(["3", "0"])
+    assert site.counted == [[f"{HOST}/x"], [f"{HOST}/unknown"]]
+
+
+def test_button_has_its_count_after_a_first_page_without_it(site: Site) -> None:
+    site.config["pageRules"] = {"type": "exclude", "patterns": ["/admin/*"]}
+    site.posts = {f"{HOST}/next": 2}
+    site.page = html(tag(data_count=""))
+    page = site.open(f"{HOST}/admin/users")
+    navigate(page, "/next")
+    expect(page.locator(BADGE)).to_have_text("2")
+    assert site.counted == [[f"{HOST}/next"]]
+
+
+def test_failed_counts_are_requested_again_on_the_next_page_only(site: Site) -> None:
+    site.posts = {f"{HOST}/next": 2, f"{HOST}/x": 3}
+    site.page = html(tag(data_count="") + span("/x"))
+    failed: list[Route] = []
+
+    def fail(route: Route) -> None:
+        failed.append(route)
+        route.abort()
+
+    site.context.route(COUNTS, fail)
+    with site.context.expect_event("requestfailed", lambda r: "counts" in r.url):
+        page = site.open()
+    page.evaluate("document.body.append('More.')")
+    site.context.unroute(COUNTS)
+    assert counts_of(page) == ["–"]
+    navigate(page, "/next")
+    expect(page.locator(BADGE)).to_have_text("2")
+    assert counts_of(page) == ["3"]
+    assert len(failed) == 1
+
+
+def test_late_counts_of_the_former_page_are_not_shown(site: Site) -> None:
+    site.posts = {f"{HOST}/": 1, f"{HOST}/next": 2}
+    site.page = html(tag(data_count=""))
+    site.context.add_init_script(LISTEN)
+    late = intercept(site.context, COUNTS)
+    page = site.open()
+    first = wait_for_first(site.context, late)
+    site.context.unroute(COUNTS)
+    navigate(page, "/next")
+    expect(page.locator(BADGE)).to_have_text("2")
+    first.fallback()
+    page.wait_for_function("told.length === 2")
+    expect(page.locator(BADGE)).to_have_text("2")
 
 
 def test_browser_without_can_parse_has_counts_and_follows_navigation(site: Site) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -11,10 +12,10 @@ from messaging.models import Account
 from tests.api import Api
 from tests.browser import PATIENCE_MS
 from tests.widget.live import Live, panel_frame, wait_until_drawn
-from tests.widget.sites import HOST, Site, html, tag
+from tests.widget.sites import APP, HOST, Site, html, tag
 from tests.widget.test_accessibility import add_messages, violations_of
 from tests.widget.test_choice_of_counts import LISTEN
-from tests.widget.test_loader_life import STRICT, navigate
+from tests.widget.test_loader_life import PAGE_OF_FRAME, STRICT, navigate, show_view
 
 pytestmark = pytest.mark.browser
 SHIFTS = """
@@ -212,27 +213,6 @@ def test_two_places_and_a_panel_follow_navigation(site: Site) -> None:
     assert site.errors == []
 
 
-def show_view(page: Page, path: str, view: str) -> None:
-    """As a router does: it changes the URL first, and renders the view later."""
-    page.evaluate(
-        """([path, view]) => {
-            history.pushState(null, "", path);
-            setTimeout(() => {
-                const app = document.querySelector("#app");
-                app.innerHTML = view;
-                for (const inert of app.querySelectorAll("script")) {
-                    const script = document.createElement("script");
-                    for (const { name, value } of inert.attributes) script.setAttribute(name, value);
-                    inert.replaceWith(script);
-                }
-                app.append(path);
-            });
-        }""",
-        [path, view],
-    )
-    page.locator("#app").get_by_text(path).wait_for()
-
-
 def test_a_discussion_moves_to_its_place_in_each_view(site: Site) -> None:
     site.page = html("<div id=app><div class=place></div></div>" + tag("e1", data_mode="inline", data_target=".place"))
     page = site.open()
@@ -264,6 +244,53 @@ def test_the_script_of_a_new_view_is_the_place_of_the_discussion(site: Site) -> 
     page.frame_locator("iframe").get_by_role("button").wait_for()
     page.frames[-1].wait_for_function("(url) => received.at(-1)[1].url === url", arg=f"{HOST}/canonical")
     assert (site.reports(), site.errors) == ([], [])
+
+
+def test_a_discussion_returns_to_a_target_that_the_router_empties(site: Site) -> None:
+    """It shows that the next view is loading, before it shows that."""
+    site.page = html("<div id=app><h2>First</h2></div>" + tag("e1", data_mode="inline", data_target="#app"))
+    page = site.open()
+    host = page.locator("#app > community-embed")
+    expect(host).to_have_count(1)
+    show_view(page, "/second", "<p>Loading</p>")
+    expect(host).to_have_count(1)
+    page.evaluate("document.querySelector('#app').innerHTML = '<h2>Second</h2>'")
+    expect(host).to_have_count(1)
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    host.evaluate("host => host.remove()")
+    page.evaluate("document.body.append('The site has removed it.')")
+    expect(page.get_by_text("The site has removed it.")).to_be_visible()
+    expect(page.locator("community-embed")).to_have_count(0)
+    assert site.errors == []
+
+
+def test_a_discussion_returns_once_to_a_target_that_has_nothing_else(site: Site) -> None:
+    site.page = html("<div id=app></div>" + tag("e1", data_mode="inline", data_target="#app"))
+    page = site.open()
+    host = page.locator("#app > community-embed")
+    expect(host).to_have_count(1)
+    navigate(page, "/second")
+    page.evaluate("document.querySelector('#app').innerHTML = ''")
+    expect(host).to_have_count(1)
+    host.evaluate("host => host.remove()")
+    page.evaluate("document.body.append('The site has removed it.')")
+    expect(page.get_by_text("The site has removed it.")).to_be_visible()
+    expect(page.locator("community-embed")).to_have_count(0)
+
+
+def test_a_discussion_that_moves_loads_the_page_of_its_view_or_says_that_it_cannot(site: Site) -> None:
+    site.page = html("<div id=app><div class=place></div></div>" + tag("e1", data_mode="inline", data_target=".place"))
+    page = site.open()
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("button").wait_for()
+    show_view(page, "/second", "<div class=place></div>")
+    frame.get_by_role("button").wait_for()
+    assert page.frames[-1].evaluate(PAGE_OF_FRAME) == f"{HOST}/second"
+    site.context.route(f"{APP}/embed/panel**", lambda route: route.abort())
+    show_view(page, "/third", "<div class=place></div>")
+    expect(page.get_by_role("alert")).to_contain_text("No connection")
+    link = page.get_by_role("link", name="Open in a new tab")
+    assert f"pageUrl={quote(f'{HOST}/third', safe='')}" in (link.get_attribute("href") or "")
 
 
 @pytest.mark.parametrize("target", ["#none", "](", "body"])

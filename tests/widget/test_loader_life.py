@@ -18,6 +18,9 @@ LATE = f"""(id) => new Promise((done) => {{
   document.body.append(script);
 }})"""
 
+# The page that the loader names in the URL of the panel's frame.
+PAGE_OF_FRAME = "new URLSearchParams(location.hash.slice(1)).get('pageUrl')"
+
 
 def triggers(page: Page) -> int:
     return page.locator("community-embed").count()
@@ -31,6 +34,27 @@ def navigate(page: Page, path: str) -> None:
     """As a single-page site does."""
     page.evaluate("(path) => { history.pushState(null, '', path); document.title = path; }", path)
     page.wait_for_timeout(20)
+
+
+def show_view(page: Page, path: str, view: str) -> None:
+    """As a router does: it changes the URL first, and renders the view later."""
+    page.evaluate(
+        """([path, view]) => {
+            history.pushState(null, "", path);
+            setTimeout(() => {
+                const app = document.querySelector("#app");
+                app.innerHTML = view;
+                for (const inert of app.querySelectorAll("script")) {
+                    const script = document.createElement("script");
+                    for (const { name, value } of inert.attributes) script.setAttribute(name, value);
+                    inert.replaceWith(script);
+                }
+                app.append(path);
+            });
+        }""",
+        [path, view],
+    )
+    page.locator("#app").get_by_text(path).wait_for()
 
 
 @pytest.mark.parametrize("history_only", [False, True], ids=["navigation-api", "history"])
@@ -86,6 +110,24 @@ def test_embed_included_twice_shows_one_trigger(site: Site) -> None:
     assert triggers(page) == 1
     assert site.app_paths().count("/api/embeds/config/e1") == 1
     assert site.reports() == ["[community-embed] not shown: already_included e1"]
+
+
+def test_the_script_of_a_new_view_has_the_page_of_an_embed_that_floats(site: Site) -> None:
+    site.posts = {f"{HOST}/one": 1, f"{HOST}/two": 2}
+    site.page = html(f"<div id=app>{tag(data_count='', data_page_url=f'{HOST}/one')}</div>")
+    page = site.open()
+    trigger = page.get_by_role("button", name="Talk")
+    expect(trigger).to_have_text("Talk1")
+    show_view(page, "/second", tag(data_page_url=f"{HOST}/two"))
+    expect(trigger).to_have_text("Talk2")
+    trigger.click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    assert page.frames[-1].evaluate(PAGE_OF_FRAME) == f"{HOST}/two"
+    show_view(page, "/third", tag(data_page_url=f"{HOST}/three"))
+    page.frames[-1].wait_for_function("(url) => received.at(-1)[1].url === url", arg=f"{HOST}/three")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert site.app_paths().count("/api/embeds/config/e1") == 1
+    assert site.reports() == []
 
 
 def test_two_triggers_in_one_corner_do_not_overlap(site: Site) -> None:

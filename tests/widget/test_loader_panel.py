@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.widget.sites import APP, HOST, Site, html, tag
+from tests.widget.test_loader_life import PAGE_OF_FRAME, expect_triggers, navigate
 
 pytestmark = pytest.mark.browser
 FOCUSED = "document.activeElement.shadowRoot?.activeElement?.className ?? document.activeElement.tagName"
@@ -93,6 +94,32 @@ def test_frame_is_sandboxed_and_its_url_names_page_and_origin(site: Site) -> Non
     assert dict(parse_qsl(fragment)) == {"pageUrl": f"{HOST}/a?b=c", "origin": HOST}
     request = next(request for request in site.requests if request.url.startswith(f"{APP}/embed/panel"))
     assert "referer" not in request.headers
+
+
+def test_panel_that_was_closed_on_another_page_loads_when_it_is_opened(site: Site) -> None:
+    site.config["pageRules"] = {"type": "exclude", "patterns": ["/admin/*"]}
+    page = open_panel(site)
+    page.get_by_role("button", name="Close").click()
+    navigate(page, "/admin/users")
+    expect_triggers(page, 0)
+    navigate(page, "/next")
+    expect_triggers(page, 1)
+    assert site.app_paths().count("/embed/panel") == 1
+    page.get_by_role("button", name="Talk").click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    assert page.frames[-1].evaluate(PAGE_OF_FRAME) == f"{HOST}/next"
+    page.frames[-1].wait_for_function("received.length")
+    assert site.app_paths().count("/embed/panel") == 2
+
+
+def test_panel_that_was_closed_before_it_was_ready_is_told_so(site: Site) -> None:
+    site.panel = site.panel.replace('parent.postMessage({ type: "ready" }, origin);', "")
+    page = open_panel(site)
+    page.get_by_role("button", name="Close").click()
+    page.frames[-1].evaluate("parent.postMessage({ type: 'ready' }, origin)")
+    page.frames[-1].wait_for_function("received.some(([, data]) => data.type === 'page')")
+    assert "close" in page.frames[-1].evaluate("received.map(([, data]) => data.type)")
+    assert page.evaluate("document.activeElement.tagName") == "COMMUNITY-EMBED"
 
 
 def test_data_page_url_replaces_the_url_of_the_page(site: Site) -> None:

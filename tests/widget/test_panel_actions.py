@@ -19,6 +19,7 @@ from tests.widget.test_accessibility import violations_of
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WORDS = words("en")["panel"]
 ERRORS = words("en")["error"]
+STORED = "Object.keys(localStorage)"
 
 
 def post_of(panel: FrameLocator | Page, message: Message) -> Locator:
@@ -190,6 +191,37 @@ def test_the_text_of_an_edit_survives_another_order_of_the_thread(live: Live, ad
     post.get_by_role("button", name=WORDS["cancel"]).click()
     choose(post, "edit")
     expect(post.get_by_label(WORDS["edit"])).to_have_value("Hello")
+
+
+def test_the_text_of_an_edit_survives_another_action_of_the_menu_but_not_a_cancel(live: Live, ada: Account) -> None:
+    message = live.message(author=ada, content="Hello")
+    live.signed_in(ada)
+    panel = live.open_alone()
+    post = post_of(panel, message)
+    area, cancel = post.get_by_label(WORDS["edit"]), post.get_by_role("button", name=WORDS["cancel"])
+    choose(post, "edit")
+    area.fill("Hello, long thoughts")
+    choose(post, "delete")
+    expect(area).to_have_count(0)
+    cancel.click()
+    choose(post, "edit")
+    expect(area).to_have_value("Hello, long thoughts")
+    choose(post, "edit")
+    expect(area).to_have_value("Hello, long thoughts")
+    area.press("Escape")
+    choose(post, "edit")
+    expect(area).to_have_value("Hello")
+    area.fill("Hello again")
+    post.get_by_role("button", name=WORDS["save"]).click()
+    expect(post.locator(".content")).to_have_text("Hello again")
+    assert panel.evaluate(STORED) == []
+    choose(post, "edit")
+    area.fill("Goodbye")
+    choose(post, "delete")
+    assert panel.evaluate(STORED) != []
+    post.locator("form").get_by_role("button", name="Delete").click()
+    expect(post).to_have_count(0)
+    assert panel.evaluate(STORED) == []
 
 
 def test_an_edit_that_waits_for_approval_stays_visible_to_its_author(live: Live, ada: Account) -> None:

@@ -11,9 +11,10 @@ from config.api.credentials import Credential, CredentialKind
 from config.writes.transaction import write_transaction
 from embeds.widget.locales import words
 from messaging.models import Account, Message
-from messaging.services.moderation import approve_message
+from messaging.services.moderation import approve_message, hide_message
 from reactions.models import Reaction
 from reactions.services import set_reaction
+from tests.api import Api
 from tests.factories import PersonFactory, SuperAdminFactory
 from tests.widget.live import Live, panel_frame, reopen
 from tests.widget.test_panel_actions import choose, items
@@ -158,6 +159,27 @@ def test_author_edits_and_deletes_a_pending_post(live: Live, ada: Account) -> No
     expect(panel.locator(".notice")).not_to_be_empty()
     expect(pending).to_have_count(0)
     assert Message.objects.get().status == "deleted"
+
+
+@pytest.mark.usefixtures("moderated")
+def test_author_removes_pending_posts_that_were_rejected_or_deleted_elsewhere(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    page, panel = live.open()
+    pending = panel.locator("article")
+    for count, text in enumerate(("First", "Second"), 1):
+        write(panel, text)
+        expect(pending).to_have_count(count)
+    rejected, deleted = Message.objects.order_by("created_at")
+    hide_message(message_id=rejected.pk, by=SuperAdminFactory())
+    assert Api.as_person(ada).delete(f"/api/messages/{deleted.pk}").status == 200
+    reopen(page)
+    for count in (1, 0):
+        choose(pending.first, "delete")
+        pending.first.locator("form").get_by_role("button", name="Delete").click()
+        expect(pending).to_have_count(count)
+    reopen(page)
+    expect(panel.locator(".notice")).not_to_be_empty()
+    expect(pending).to_have_count(0)
 
 
 @pytest.mark.usefixtures("moderated")

@@ -64,6 +64,29 @@ def test_a_result_leads_to_a_post_that_is_not_loaded(live: Live, ada: Account) -
     assert not live.errors
 
 
+def test_the_results_give_way_to_a_post_of_the_reader_and_to_a_linked_one(live: Live, ada: Account) -> None:
+    answered = live.message(content="Answered")
+    for _ in range(50):
+        live.message(content="A reply", parent=answered)
+    live.signed_in(ada)
+    page, panel = live.open()
+    find, field, results = panel.locator("#find"), panel.get_by_role("searchbox"), panel.locator(".results button")
+    find.click()
+    field.fill("reply")
+    expect(results).to_have_count(10)
+    panel.get_by_label("Write a post…").fill("My own post")
+    panel.locator("#write").get_by_role("button", name="Post").click()
+    expect(panel.locator("article", has_text="My own post")).to_be_visible()
+    expect(field).to_be_hidden()
+
+    find.click()
+    expect(results.first).to_be_visible()
+    page.evaluate("(id) => { location.hash = `#community-post-${id}`; }", str(answered.pk))
+    expect(panel.locator(f"#community-post-{answered.pk}")).to_be_focused()
+    expect(field).to_be_hidden()
+    assert not live.errors
+
+
 def test_a_small_discussion_has_no_search_and_a_failed_one_says_why(live: Live) -> None:
     for n in range(21):
         live.message(content=f"Post {n}")

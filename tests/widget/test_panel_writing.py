@@ -12,7 +12,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 from embeds.widget.locales import words
 from messaging.models import Account, Message
 from tests.factories import AgentAccountFactory, PageFactory
-from tests.widget.live import PASSWORD, Live, panel_frame
+from tests.widget.live import PASSWORD, Live, panel_frame, reopen
 from tests.widget.sign_in import open_window, submit
 from tests.widget.test_panel_session import SIGNED_IN, expect_account, sign_in
 
@@ -392,6 +392,22 @@ def test_drafts_survive_a_reload_and_are_separate_by_page(live: Live) -> None:
     page.reload()
     page.locator("community-embed button.trigger").click()
     expect(panel.get_by_label("Write a post…")).to_have_value("Half a thought")
+
+
+def test_a_post_deletes_no_draft_that_was_written_in_another_tab_meanwhile(live: Live, ada: Account) -> None:
+    live.signed_in(ada)
+    _, panel = live.open()
+    other, others_panel = live.open()
+    late = live.intercept("/api/messages")
+    write(panel, "From one tab")
+    route = live.wait_for_first(late)
+    others_panel.get_by_label("Write a post…").fill("From the other tab")
+    route.continue_()
+    expect(panel.locator("article").first).to_contain_text("From one tab")
+    expect(panel.get_by_label("Write a post…")).to_have_value("")
+    live.context.unroute(f"{live.app}/api/messages")
+    reopen(other)
+    expect(others_panel.get_by_label("Write a post…")).to_have_value("From the other tab")
 
 
 def test_counter_counts_code_points_and_empty_posts_are_not_sent(live: Live, ada: Account) -> None:

@@ -8,13 +8,14 @@ import { t } from "../panel/words.js";
 export class PostForm {
   /**
    * `fields`: the elements above the buttons; `label`: of the button that submits; `send(session, key)` resolves to
-   * { record }, with which `done(record)` is called when the form is closed; `onClose()`.
+   * { record }, with which `done(record)` is called when the form is closed; `onClose()`; `onCancel()`: not if another form
+   * of the post replaces this one.
    */
-  constructor(post, { fields, label, kind = "", send, done, onClose }) {
-    Object.assign(this, { post, send, done, onClose, key: null });
+  constructor(post, { fields, label, kind = "", send, done, onClose, onCancel }) {
+    Object.assign(this, { post, send, done, onClose, onCancel, key: null });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.button = h("button", { type: "submit", class: `primary ${kind}` }, label);
-    const cancel = h("button", { type: "button", class: "quiet", onclick: () => this.close() }, t("panel.cancel"));
+    const cancel = h("button", { type: "button", class: "quiet", onclick: () => this.cancel() }, t("panel.cancel"));
     this.element = h("form", { class: "composer filled", onsubmit: (event) => this.submit(event), oninput: () => { this.key = null; }, onkeydown: (event) => this.shortcut(event) },
       fields, this.problem, h("div", { class: "bar" }, cancel, this.button));
   }
@@ -35,12 +36,17 @@ export class PostForm {
     this.post.menu.button.focus({ preventScroll: true });
   }
 
+  cancel() {
+    if (this.onCancel) this.onCancel();
+    this.close();
+  }
+
   shortcut(event) {
     if (event.isComposing) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.element.requestSubmit();
     if (event.key !== "Escape") return;
     event.stopPropagation();
-    this.close();
+    this.cancel();
   }
 
   async submit(event) {

@@ -12,6 +12,12 @@ const NOTE_MAX = 500;
 const pathOf = ({ id }) => `/api/messages/${id}`;
 const draftOf = ({ id }) => `edit ${id}`;
 
+/** The service does not find a post that was rejected or deleted meanwhile: there is nothing left to delete. */
+function ignoreMissing(failure) {
+  if (failure.code !== "message_not_found") throw failure;
+  return {};
+}
+
 export function edit(post) {
   const { element, message, panel } = post;
   const area = h("textarea", { dir: "auto", "aria-label": t("panel.edit") });
@@ -19,20 +25,20 @@ export function edit(post) {
   const draft = load(draftOf(message));
   area.value = draft?.of === message.content ? draft.text : message.content;
   area.oninput = () => store(draftOf(message), { of: message.content, text: area.value });
+  const dropDraft = () => store(draftOf(message), null);
   const form = new PostForm(post, {
     fields: area,
     label: t("panel.save"),
     send: (session, key) => write(session, "PUT", pathOf(message), { body: { content: area.value }, key }),
     done: (edited) => {
+      dropDraft();
       const isPending = edited.status === "pending";
       if (isPending) addPending(edited);
       post.update(edited);
       panel.announce(t(isPending ? "panel.pending" : "panel.saved"));
     },
-    onClose: () => {
-      element.classList.remove("editing");
-      store(draftOf(message), null);
-    },
+    onClose: () => element.classList.remove("editing"),
+    onCancel: dropDraft,
   });
   form.show(area);
   element.classList.add("editing");
@@ -46,10 +52,11 @@ export function remove(post) {
     fields: h("p", {}, h("strong", {}, t("panel.delete_question")), " ", t(message.replyCount ? "panel.delete_answered" : "panel.delete_hint")),
     label: t("panel.delete"),
     kind: "danger",
-    send: (session, key) => write(session, "DELETE", pathOf(message), { key }),
+    send: (session, key) => write(session, "DELETE", pathOf(message), { key }).catch(ignoreMissing),
     done: async () => {
       panel.announce(t("panel.post_deleted"));
       settlePending(message);
+      store(draftOf(message), null);
       const tombstone = await getMessage(message.id).catch(() => null);
       if (tombstone) post.update(tombstone);
       else post.withdraw();

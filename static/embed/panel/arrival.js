@@ -39,7 +39,10 @@ export class Arrival {
       const post = thread.find(id) || (await this.load(id));
       // The reader has changed the page.
       if (pageId !== thread.pageId) return;
-      if (post?.element.isConnected) return highlight(post, this.panel.scroller);
+      if (post?.element.isConnected) {
+        this.panel.showThread();
+        return highlight(post, this.panel.scroller);
+      }
       // The list was replaced meanwhile.
       this.id = this.id || id;
       return this.attempt();

@@ -17,6 +17,11 @@ const EXCERPT = 140;
 /** Characters as the service counts them: code points. */
 const lengthOf = (text) => [...text].length;
 
+/** Delete a draft, unless another tab has stored one of its own, which has another key. */
+function dropDraft({ draftName, key }) {
+  if (load(draftName)?.key === key) store(draftName, null);
+}
+
 export class Composer {
   /**
    * `panel`: see main.js; `parent`: the message replied to, or null for a top-level post; `onSent(message)` is called
@@ -75,7 +80,8 @@ export class Composer {
   }
 
   saveDraft() {
-    store(this.draftName, this.isEmpty ? null : { text: this.area.value, quote: this.quote, key: this.key });
+    if (this.isEmpty) dropDraft(this);
+    else store(this.draftName, { text: this.area.value, quote: this.quote, key: this.key });
   }
 
   setQuote(message) {
@@ -139,13 +145,13 @@ export class Composer {
   async send(session) {
     this.key = this.key || newKey();
     this.saveDraft();
-    const { draftName } = this;
+    const { draftName, key } = this;
     const body = { pageId: this.panel.pageId(), content: this.area.value, sourceApp: "embed" };
     if (this.parent) body.parentId = this.parent.id;
     if (this.quote) body.quoteId = this.quote.id;
-    const { record, headers } = await write(session, "POST", "/api/messages", { body, key: this.key });
+    const { record, headers } = await write(session, "POST", "/api/messages", { body, key });
     const isEarlier = headers.get("Idempotency-Payload-Mismatch") === "true";
-    if (!isEarlier) store(draftName, null);
+    if (!isEarlier) dropDraft({ draftName, key });
     // The draft of another page has a key of its own.
     if (draftName === this.draftName) {
       if (isEarlier) this.sentEarlier();
@@ -155,9 +161,9 @@ export class Composer {
   }
 
   sent() {
-    this.key = null;
     this.area.value = "";
     this.setQuote(null);
+    this.key = null;
   }
 
   /**

@@ -39,7 +39,10 @@ const panel = {
     showToast(text, "problem");
   },
   signedOut: refused,
-  published: (message) => showWritten(thread, message),
+  published: (message) => {
+    tools.showThread();
+    showWritten(thread, message);
+  },
   // Inside a page, the button and the composer that lead there are at the top.
   toTop: () => scroller.scrollTo({ top: 0 }),
   authors: () => [...thread.all()].map(({ message }) => message).filter((message) => !isDeleted(message)).map(({ author }) => author),
@@ -47,6 +50,7 @@ const panel = {
   counted: () => tools.count(),
   /** A list of posts is shown. */
   shown: () => arrival.attempt(),
+  showThread: () => tools.showThread(),
   /** Posts were removed. */
   settle: () => thread.settle(),
   showEveryone: () => thread.choose({ kind: "" }),

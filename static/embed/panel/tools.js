@@ -37,6 +37,11 @@ export class Tools {
     this.panel.toTop();
   }
 
+  /** Close the search if its results are in the place of the thread. */
+  showThread() {
+    if (this.thread.element.hidden) this.search.close();
+  }
+
   async loadSearch() {
     const { Search } = await later("search");
     if (this.search) return;
