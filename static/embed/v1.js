@@ -495,7 +495,8 @@
     known?.destroy();
     // Browsers with it have all other features that the loader uses.
     if (!("adoptedStyleSheets" in document)) return report("unsupported_browser", id);
-    isFollowing ||= !follow();
+    if (!isFollowing) follow();
+    isFollowing = true;
     embeds.set(id, new Embed(script, id));
     embeds.get(id).start();
   }
