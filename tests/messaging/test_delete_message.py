@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from config.database.sql import execute
 from messaging.exceptions import NotInThisState
 from messaging.models import Message, MessageVersion, Report
 from messaging.services.moderation import approve_message, hide_message, restore_message
@@ -18,6 +20,7 @@ from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
+COUNTED = import_module("messaging.migrations.0041_counted_tombstones")
 NOBODY = {"id": "00000000-0000-0000-0000-000000000000", "name": "Deleted", "handle": "deleted", "kind": "human"}
 
 
@@ -224,6 +227,24 @@ class TestTombstones:
         delete(last)
         assert reply_counts(post, reply) == [1, 0]
         delete(other)
+        assert reply_counts(post, reply) == [0, 0]
+
+    def test_the_migration_counts_those_of_before(self, post: Message) -> None:
+        (operation,) = COUNTED.Migration.operations
+        reply = MessageFactory(parent=post)
+        last = MessageFactory(parent=reply)
+        for statement in operation.reverse_sql:
+            execute(statement)
+        delete(reply)
+        delete(post)
+        assert reply_counts(post, reply) == [0, 1]
+        for statement in operation.sql:
+            execute(statement)
+        assert reply_counts(post, reply) == [1, 1]
+        assert [message["status"] for message in listed(post)] == ["deleted"]
+        for statement in (*operation.reverse_sql, *operation.sql):
+            execute(statement)
+        delete(last)
         assert reply_counts(post, reply) == [0, 0]
 
     def test_the_change_has_the_tombstone(self, post: Message) -> None:
