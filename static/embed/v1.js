@@ -443,7 +443,7 @@
     const urls = [];
     const fill = (shown, text, show) => {
       if (counted.get(shown) === text) return;
-      // Only the protocol of what is no URL has no letter.
+      // The protocol of what is no URL is a colon alone.
       const { href, protocol } = make("a", { href: text });
       const total = known.get(href);
       if (total >= 0) show(total);
