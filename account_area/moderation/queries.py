@@ -17,13 +17,12 @@ from messaging.deleted_accounts import NOBODY
 from messaging.exceptions import CommunityNotFound
 from messaging.excerpts import excerpt
 from messaging.markdown.html import to_html
-from messaging.models import Account, Act, Ban, Community, Decision, Message, MessageStatus, Moderator
+from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator
 from messaging.models.moderation import QueueState, moderated_by
 from messaging.models.report import reported_posts
-from messaging.queries.moderation import moderation_queue, recent_posts, stored_posts
+from messaging.queries.moderation import hidden_posts, moderation_queue, recent_posts
 
 LISTED_MAX = 50
-HIDDEN_MAX = 30
 POSTS_OF_PAGE = 10
 # Longer texts are cut in lists; the page of the post has the whole text.
 TEXT_MAX = 3_000
@@ -104,21 +103,14 @@ def community_of(*, slug: str, by: Account) -> Community:
 
 def posts_of(*, community: Community, tab: str, moderator: Account, page: CursorPage) -> dict[str, Any]:
     """`{cards, nextCursor}` of one of the tabs pending, reported, recent and hidden."""
-    if tab == "hidden":
-        return {"cards": cards(stored_posts(community_id=community.pk, ids=_hidden_last(community)), community)}
     if tab == "recent":
         listed = recent_posts(community_id=community.pk, page=page)
+    elif tab == "hidden":
+        listed = hidden_posts(community_id=community.pk, page=page)
     else:
         state = QueueState(tab)
         listed = moderation_queue(moderator=moderator, community_id=community.pk, state=state, page=page)
     return {"cards": cards(listed["messages"], community), "nextCursor": listed["nextCursor"]}
-
-
-def _hidden_last(community: Community) -> list[UUID]:
-    """The posts that moderators have hidden last."""
-    hidden = Decision.objects.filter(community=community, act=Act.HIDDEN, message__status=MessageStatus.HIDDEN)
-    ids = hidden.order_by("-id").values_list("message_id", flat=True)[: HIDDEN_MAX * 2]
-    return [pk for pk in dict.fromkeys(ids) if pk is not None][:HIDDEN_MAX]
 
 
 def cards(messages: Sequence[Mapping[str, Any]], community: Community, *, whole: bool = False) -> list[Card]:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
 from config.api.pagination import CursorPage, envelope
 from config.database.sql import Row, fetch_all
-from messaging.models import Account
+from messaging.models import Account, Act, Decision, MessageStatus
 from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
 from messaging.queries.joins import JOINS
 from messaging.queries.message_sizes import TEXT_COLUMNS, fetch, limited
@@ -67,6 +69,20 @@ def recent_posts(*, community_id: UUID, page: CursorPage) -> dict[str, Any]:
         values["created_at"], values["id"] = page.after
         where += " AND (m.created_at, m.id) < (%(created_at)s, %(id)s)"
     return _listed(where, values, page=page, order=NEWEST)
+
+
+def hidden_posts(*, community_id: UUID, page: CursorPage) -> dict[str, Any]:
+    """The posts that moderators have hidden, the last hidden first, as `moderation_queue`, in three statements."""
+    hidings = Decision.objects.filter(community=community_id, act=Act.HIDDEN)
+    later = hidings.filter(message=OuterRef("message"), pk__gt=OuterRef("pk"))
+    latest = hidings.filter(~Exists(later), message__community=community_id, message__status=MessageStatus.HIDDEN)
+    if page.after is not None:
+        latest = latest.filter(pk__lt=page.after[-1].int)
+    rows = list(latest.only("created_at", "message_id").order_by("-pk")[: page.limit + 1])
+    rows, next_cursor = page.split(rows, lambda hiding: (hiding.created_at, UUID(int=hiding.pk)))
+    places = {hiding.message_id: place for place, hiding in enumerate(rows) if hiding.message_id}
+    posts = stored_posts(community_id=community_id, ids=list(places))
+    return envelope("messages", sorted(posts, key=lambda post: places[post["id"]]), next_cursor)
 
 
 def stored_posts(*, community_id: UUID, ids: Sequence[UUID]) -> list[dict[str, Any]]:
