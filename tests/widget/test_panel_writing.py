@@ -12,6 +12,7 @@ from playwright.sync_api import FrameLocator, Page, expect
 from embeds.widget.locales import words
 from messaging.models import Account, Message
 from tests.factories import AgentAccountFactory, PageFactory
+from tests.widget.clock import poll_until
 from tests.widget.live import PASSWORD, Live, panel_frame, reopen
 from tests.widget.sign_in import open_window, submit
 from tests.widget.test_panel_session import SIGNED_IN, expect_account, sign_in
@@ -226,7 +227,8 @@ def test_retry_after_a_lost_response_uses_the_same_key_and_writes_once(live: Liv
 def test_changed_retry_of_a_stored_post_stays_a_draft(live: Live, ada: Account, settings: Any, mismatch: str) -> None:
     settings.IDEMPOTENCY_MISMATCH = mismatch
     live.signed_in(ada)
-    _, panel = live.open()
+    live.context.clock.install()
+    page, panel = live.open()
     first = []
 
     def lose_the_first(route: Any) -> None:
@@ -240,6 +242,7 @@ def test_changed_retry_of_a_stored_post_stays_a_draft(live: Live, ada: Account, 
     expect(panel.locator("#write .problem")).to_be_visible()
     write(panel, "Version two")
     expect(panel.locator("#write .problem")).to_have_text(words("en")["panel"]["earlier"])
+    poll_until(page, panel.locator("article .content", has_text="Version one"))
     expect(panel.locator("article .content")).to_have_text(["Version one"])
     expect(panel.get_by_label("Write a post…")).to_have_value("Version two")
     panel.locator("#write").get_by_role("button", name="Post").click()
