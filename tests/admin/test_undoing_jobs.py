@@ -19,7 +19,7 @@ from messaging.exceptions import JobNotUndoable
 from messaging.models import Account, BulkJob, ChangedRow, Message, Report
 from messaging.services.bulk_jobs import STORED_DAYS, prune, start_job, start_on_posts_of, start_undo, stop_job
 from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.reporting import dismiss_reports
+from messaging.services.reporting import dismiss_reports, reopen_reports
 from messaging.services.undoing import return_to_review
 from tests.admin.pages import decide, page, read
 from tests.agents.factories import RequestFactory
@@ -286,6 +286,28 @@ class TestDismissals:
         assert (done.done, done.refused) == (2, 1)
         undone(admin_client, done)
         assert [open_reports(row) for row in rows] == [1, 0, 1]
+
+    def test_the_later_dismissal_of_another_moderator_stays(self, admin_client: Client, boss: Account) -> None:
+        rows, other = posts("published"), SuperAdminFactory()
+        for row in rows:
+            report(row)
+        job = run_to_end(a_job(rows, "dismiss_reports", boss).pk)
+        reopen_reports(message_id=rows[1].pk, by=other)
+        dismiss_reports(message_id=rows[1].pk, by=other)
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused) == (2, 1)
+        assert [open_reports(row) for row in rows] == [1, 0, 1]
+
+    def test_an_approval_is_not_undone_after_the_dismissal_of_later_reports(
+        self, admin_client: Client, boss: Account
+    ) -> None:
+        rows = posts("pending")
+        job = run_to_end(a_job(rows, "approve", boss).pk)
+        report(rows[1])
+        dismiss_reports(message_id=rows[1].pk, by=SuperAdminFactory())
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused) == (2, 1)
+        assert statuses(rows) == ["pending", "published", "pending"]
 
     def test_a_key_is_refused(self, admin_client: Client) -> None:
         body, json = {"decision": "dismiss_reports", "reason": ""}, {"Accept": "application/json"}
