@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
@@ -79,7 +80,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
             "empty": TABS[tab][1],
             "tabs": [(name, label) for name, (label, _empty) in TABS.items()],
             "waiting": queries.waiting_in([community])[community.pk],
-            "undo": request.GET.getlist("hid")[: queries.LISTED_MAX],
+            "undo": _hidden_just_now(request),
             "here": request.get_full_path(),
             # Hidden posts are not hidden again.
             "reasons": [] if tab == "hidden" else reasons_for(ReasonFor.POST),
@@ -102,6 +103,12 @@ def post(request: HttpRequest, slug: str, post_id: str) -> HttpResponse:
         "reasons": reasons_for(ReasonFor.POST),
     }
     return render(request, "account_area/moderation/post.html", frame(community, "queue") | context)
+
+
+def _hidden_just_now(request: HttpRequest) -> list[tuple[str, str]]:
+    """The ids of posts with the times of their hiding, which an earlier release does not send."""
+    pairs = zip_longest(request.GET.getlist("hid"), request.GET.getlist("at"), fillvalue="")
+    return list(pairs)[: queries.LISTED_MAX]
 
 
 def frame(community: Community, section: str) -> dict[str, Any]:

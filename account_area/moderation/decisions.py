@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
@@ -19,7 +20,7 @@ from account_area.page import account_page
 from account_area.people import person_of
 from account_area.refusals import sentence
 from config.admin.actions import REASON_MAX
-from config.admin.seen import seen_at
+from config.admin.seen import decided_at, seen_at
 from config.api.exceptions import ApiError, InvalidInput
 from config.api.ids import is_id
 from messaging.models import Account, Community
@@ -50,7 +51,7 @@ def decide(request: HttpRequest, slug: str) -> HttpResponse:
     posts = stored_posts(community_id=community.pk, ids=ids)
     done, refusals = _carry_out(community, decision, posts, request.POST, by=by, reason=reason)
     _tell(request, decision, done, refusals)
-    return redirect(_back(request, community, hidden=done if decision == "hide" else []))
+    return redirect(_back(request, community, hidden=done if decision == "hide" else {}))
 
 
 def _carry_out(
@@ -61,24 +62,33 @@ def _carry_out(
     *,
     by: Account,
     reason: str,
-) -> tuple[list[UUID], list[ApiError]]:
-    """Each by itself: a refusal, as of a post already decided on, undoes no other."""
-    done, refusals = [], []
+) -> tuple[dict[UUID, datetime | None], list[ApiError]]:
+    """Each by itself: a refusal, as of a post already decided on, undoes no other. Returns posts with `decided_at`."""
+    done: dict[UUID, datetime | None] = {}
+    refusals = []
     for post in posts:
         try:
             if decision == "ban":
                 author = post["author"]["id"]
                 bans.ban_account(community_id=community.pk, account_id=author, by=by, reason=reason)
+                done[post["id"]] = None
             else:
-                seen = {"seen_at": seen_at(sent, post["id"])} if decision == "approve" else {}
-                POST_DECISIONS[decision](message_id=post["id"], by=by, reason=reason, **seen)
-            done.append(post["id"])
+                times = _times(decision, sent, post["id"])
+                decided = POST_DECISIONS[decision](message_id=post["id"], by=by, reason=reason, **times)
+                done[post["id"]] = decided.decided_at
         except ApiError as refusal:
             refusals.append(refusal)
     return done, refusals
 
 
-def _tell(request: HttpRequest, decision: str, done: list[UUID], refusals: list[ApiError]) -> None:
+def _times(decision: str, sent: Mapping[str, str], pk: UUID) -> dict[str, datetime | None]:
+    """What the page showed, which the decision is about."""
+    if decision == "approve":
+        return {"seen_at": seen_at(sent, pk)}
+    return {"decided_at": decided_at(sent, pk)} if decision == "undo-hiding" else {}
+
+
+def _tell(request: HttpRequest, decision: str, done: Collection[UUID], refusals: list[ApiError]) -> None:
     number = len(done)
     if number:
         restored = ngettext("%(number)s post restored.", "%(number)s posts restored.", number)
@@ -96,7 +106,7 @@ def _tell(request: HttpRequest, decision: str, done: list[UUID], refusals: list[
         messages.error(request, str(NOTHING))
 
 
-def _back(request: HttpRequest, community: Community, *, hidden: list[UUID]) -> str:
+def _back(request: HttpRequest, community: Community, *, hidden: Mapping[UUID, datetime | None]) -> str:
     """The page that the form was on, which offers to undo what was hidden."""
     own = reverse("moderation", args=[community.slug])
     try:
@@ -105,5 +115,5 @@ def _back(request: HttpRequest, community: Community, *, hidden: list[UUID]) -> 
         parts = urlsplit("")
     path = parts.path if parts.path.startswith(own) and not parts.netloc and not parts.scheme else own
     query = [(name, value) for name, value in parse_qsl(parts.query) if name in ("state", "cursor")]
-    query += [("hid", str(pk)) for pk in hidden]
+    query += [pair for pk, at in hidden.items() for pair in (("hid", str(pk)), ("at", at.isoformat() if at else ""))]
     return f"{path}?{urlencode(query)}" if query else path

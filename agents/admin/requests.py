@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -120,7 +121,7 @@ class AgentRequestAdmin(DecidingAdmin):
         }
         return "admin/agents/request_review.html", context
 
-    def undo_url(self, request: HttpRequest, action: AdminAction, done: list[Any], reason: str) -> str:
+    def undo_url(self, request: HttpRequest, action: AdminAction, done: dict[Any, datetime | None], reason: str) -> str:
         """The next page offers to undo a single decision by a button."""
         return super().undo_url(request, action, done, reason) if len(done) > 1 else ""
 

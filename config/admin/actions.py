@@ -42,7 +42,8 @@ class AdminAction:
     row; `confirmation` describes the effect beforehand, `success_message` afterwards (`@helper: frozen`). `inline`
     shows the form on the page of the row, `bulk` adds an action to the list. With a `key`, the action is a button in
     the row of a list, and of the bar below it; `undo` is the name of the action that undoes it. With `takes_seen_at`,
-    `run` also takes `seen_at`: the `updated_at` of the row as the page showed it, None if that is not known.
+    `run` also takes `seen_at`: the `updated_at` of the row as the page showed it, None if that is not known. With
+    `takes_decided_at`, it takes `decided_at`: the time of the decision to undo, None if that is not known.
     """
 
     name: str
@@ -58,10 +59,15 @@ class AdminAction:
     key: str = ""
     undo: str = ""
     takes_seen_at: bool = False
+    takes_decided_at: bool = False
 
-    def carry_out(self, row: Any, *, seen_at: datetime | None, **arguments: Any) -> None:
-        seen = {"seen_at": seen_at} if self.takes_seen_at else {}
-        self.run(row, **seen, **arguments)
+    def carry_out(
+        self, row: Any, *, seen_at: datetime | None, decided_at: datetime | None, **arguments: Any
+    ) -> datetime | None:
+        """Returns the time of the decision, if the row has one: its `decided_at`."""
+        times = {"seen_at": seen_at} if self.takes_seen_at else {}
+        times |= {"decided_at": decided_at} if self.takes_decided_at else {}
+        return getattr(self.run(row, **times, **arguments), "decided_at", None)
 
 
 def error_text(refusal: ApiError) -> str:

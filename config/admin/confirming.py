@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from config.admin.actions import AdminAction, AdminActionForm
 from config.admin.returning import return_url
-from config.admin.seen import seen_name
+from config.admin.seen import decided_name, seen_name
 
 
 def confirmation(
@@ -48,6 +48,8 @@ def confirmation(
 
 
 def _seen(request: HttpRequest, action: AdminAction, rows: list[Any]) -> dict[str, str]:
-    """The `updated_at` of each row as the list, or else this page, shows it."""
-    shown = {seen_name(row.pk): row.updated_at.isoformat() for row in rows if action.takes_seen_at}
-    return {name: request.POST.get(name, at) for name, at in shown.items()}
+    """The times of each row as the list, the link to this page, or else this page, shows them."""
+    shown = {seen_name(row.pk): row.updated_at for row in rows if action.takes_seen_at}
+    shown |= {decided_name(row.pk): row.decided_at for row in rows if action.takes_decided_at and row.decided_at}
+    sent = {**request.GET.dict(), **request.POST.dict()}
+    return {name: sent.get(name, at.isoformat()) for name, at in shown.items()}

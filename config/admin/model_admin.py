@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -21,7 +22,7 @@ from config.admin.paginator import BoundedCountPaginator, PagedChangeList
 from config.admin.panels import panels_of
 from config.admin.queues import QueueSummary
 from config.admin.returning import return_url
-from config.admin.seen import seen_at
+from config.admin.seen import times_of
 from config.api.exceptions import ApiError
 
 BULK_MAX = 200
@@ -156,19 +157,22 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
 
     def perform(self, request: HttpRequest, action: AdminAction, rows: list[Any], arguments: dict[str, Any]) -> None:
         """Run the action on each row separately: a refusal, such as of a row already decided on, undoes no other."""
-        done = []
+        done = {}
         for row in rows:
             try:
-                action.carry_out(row, seen_at=seen_at(request.POST, row.pk), by=request.user, **arguments)
+                at = action.carry_out(row, **times_of(request.POST, row.pk), by=request.user, **arguments)
             except ApiError as refusal:
                 self.message_user(request, f"Nothing was changed: {row}: {error_text(refusal)}.", messages.ERROR)
             else:
-                done.append(row)
+                done[row] = at
         if done:
-            what = str(done[0]) if len(done) == 1 else f"{len(done)} {self.opts.verbose_name_plural}"
+            what = str(next(iter(done))) if len(done) == 1 else f"{len(done)} {self.opts.verbose_name_plural}"
             self.report(request, action, done, f"{what}: {action.success_message}.", arguments.get("reason", ""))
 
-    def report(self, request: HttpRequest, action: AdminAction, done: list[Any], text: str, reason: str) -> None:
+    def report(
+        self, request: HttpRequest, action: AdminAction, done: dict[Any, datetime | None], text: str, reason: str
+    ) -> None:
+        """`done`: the rows, each with the time of the decision if it has one."""
         self.message_user(request, text, messages.SUCCESS)
 
     def perform_on_many(self, request: HttpRequest, chosen: QuerySet[Any], action: AdminAction) -> HttpResponse | None:

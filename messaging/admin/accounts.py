@@ -55,7 +55,7 @@ class AccountAdmin(ManyRowsAdmin):
         """The page of the job that hides or restores the posts; it goes on while the page is open."""
         if action not in {HIDE_POSTS, RESTORE_POSTS}:
             return super().next_url(request, action, row)
-        job = BulkJob.objects.filter(about=row).defer("ids").order_by("-created_at").first()
+        job = BulkJob.objects.filter(about=row).defer("ids", "undoes").order_by("-created_at").first()
         return change_url(row if job is None or job.state == JobState.FINISHED else job)
 
     def place_after(self, request: HttpRequest, action: AdminAction, row: Account) -> str:

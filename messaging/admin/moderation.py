@@ -57,6 +57,7 @@ RETURN = AdminAction(
         row.status in {MessageStatus.PUBLISHED, MessageStatus.HIDDEN}
         and row.status_before_hiding != MessageStatus.DELETED
     ),
+    takes_decided_at=True,
 )
 UNDO_HIDING = AdminAction(
     name="undo-hiding",
@@ -65,6 +66,7 @@ UNDO_HIDING = AdminAction(
     success_message="as before it was hidden",
     run=lambda row, **arguments: undo_hiding(message_id=row.pk, **arguments),
     is_available=lambda row: row.status == MessageStatus.HIDDEN,
+    takes_decided_at=True,
 )
 UNDO_RESTORING = AdminAction(
     name="undo-restoring",
@@ -75,6 +77,7 @@ UNDO_RESTORING = AdminAction(
     # Not offered by itself, since hiding is: for the undo button of a list, and for jobs that undo others.
     is_available=lambda _row: False,
     bulk=False,
+    takes_decided_at=True,
 )
 BAN = AdminAction(
     name="ban",

@@ -40,6 +40,7 @@ REOPEN = AdminAction(
     success_message="reports are open again",
     run=lambda row, **arguments: reopen_reports(message_id=row.pk, **arguments),
     is_available=lambda row: row.status in REPORTABLE and row.has_dismissed,
+    takes_decided_at=True,
 )
 
 

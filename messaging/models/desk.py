@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Self
+from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -50,6 +52,8 @@ class BulkJob(Leased):
     about = models.ForeignKey(Account, on_delete=models.CASCADE, null=True, related_name="+")
     reason = models.CharField(max_length=REASON_MAX, blank=True)
     ids = ArrayField(models.UUIDField(), default=list)
+    # Of a job that undoes another one: the `decided_at` of each row of `ids` after that one.
+    undoes = ArrayField(models.DateTimeField(null=True), null=True)
     total = models.PositiveIntegerField()
     done = models.PositiveIntegerField(default=0)
     refused = models.PositiveIntegerField(default=0)
@@ -75,6 +79,12 @@ class BulkJob(Leased):
         """How many rows are behind it."""
         return self.done + self.refused
 
+    def next_rows(self, number: int) -> dict[UUID, datetime | None]:
+        """The next of `ids`, each with its time in `undoes`."""
+        part = slice(self.position, self.position + number)
+        ids = self.ids[part]
+        return dict(zip(ids, self.undoes[part] if self.undoes else [None] * len(ids), strict=True))
+
 
 class ChangedRow(models.Model):
     """A row that a job has changed, until another job begins to undo it."""
@@ -82,6 +92,8 @@ class ChangedRow(models.Model):
     job = models.ForeignKey(BulkJob, on_delete=models.CASCADE, related_name="changed_rows")
     # Without a foreign key: the kind of the job names the table.
     row_id = models.UUIDField()
+    # That of the row after the change, if it has one: a later decision on the row is not undone.
+    decided_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return str(self.row_id)

@@ -102,6 +102,8 @@ class Message(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
     edited_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # The latest decision of a moderator, the only one that can be undone. Null: none, or by an earlier release.
+    decided_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects = MessageQuerySet.as_manager()
 
@@ -146,15 +148,13 @@ class Message(models.Model):
             ),
             models.Index("author", "id", name="posts_of_author"),
             # Of the check of the foreign key when a page is deleted, of moving its posts and of the admin. No list
-            # names the first column, which has two values: PostgreSQL skips over them, which is more expensive than an
-            # index of lists wherever one fits.
+            # names the first column: skipping over its two values is more expensive than an index of lists.
             models.Index("held_after_reports", "page", name="posts_by_page"),
             # Of the triggers on threads, beside `listed_replies`.
             models.Index(
                 "parent", "is_tombstone", condition=Q(status=MessageStatus.DELETED) & REPLIES, name="deleted_replies"
             ),
-            # Of the check of the foreign key when a post is deleted, which states no condition. Statements that state
-            # one and choose this index read the replies of one status alone.
+            # Of the check of the foreign key when a post is deleted, and of the replies of one status.
             models.Index("parent", "status", condition=REPLIES, name="replies_of_post"),
             # Of feeds (see `messaging.queries.feeds`). The expression is the id of the community: an index of the
             # column itself could be chosen for a list filtered by community, and read the posts of other pages.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -42,12 +42,14 @@ def start_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reason
 
 @retried
 @transaction.atomic
-def record_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reason: str = "") -> BulkJob:
-    """A finished job on rows that were changed at once, so that they can be undone together."""
-    done: dict[str, Any] = {"ids": list(ids), "total": len(ids), "done": len(ids)}
+def record_job(
+    *, kind: str, label: str, changed: Mapping[UUID, datetime | None], by: Account, reason: str = ""
+) -> BulkJob:
+    """A finished job on rows that were changed at once, with their `decided_at`: they can be undone together."""
+    done: dict[str, Any] = {"ids": list(changed), "total": len(changed), "done": len(changed)}
     ended = {"state": JobState.FINISHED, "finished_at": Now()}
     job = BulkJob.objects.create(kind=kind, label=label[:LABEL_MAX], by_id=by.pk, reason=reason, **done, **ended)
-    _record(job, ids)
+    _record(job, changed)
     return job
 
 
@@ -76,19 +78,21 @@ def start_on_posts_of(author: Account, *, kind: str, by: Account, reason: str = 
 def start_undo(*, job_id: UUID, kind: str, by: Account, reason: str = "") -> BulkJob:
     """A job of the kind `kind` on the rows that a job has changed. They are no longer among its changed rows.
 
-    So a row is undone once, and another undo follows if the job is continued. Raises JobNotUndoable (409).
+    So a row is undone once, and another undo follows if the job is continued. It refuses rows that were decided on
+    since. Raises JobNotUndoable (409).
     """
     allow_long_statements(LONG_STATEMENT_SECONDS)
-    undone = BulkJob.objects.select_for_update(of=("self",)).select_related("about").defer("ids").get(pk=job_id)
+    undone = (
+        BulkJob.objects.select_for_update(of=("self",)).select_related("about").defer("ids", "undoes").get(pk=job_id)
+    )
     changed = ChangedRow.objects.filter(job=undone)
     # A job on all posts changes a post twice if it is restored meanwhile.
-    ids = list(dict.fromkeys(changed.order_by("pk").values_list("row_id", flat=True)))
-    if not kind or not ids or undone.state == JobState.RUNNING:
+    rows = dict(changed.order_by("pk").values_list("row_id", "decided_at"))
+    if not kind or not rows or undone.state == JobState.RUNNING:
         raise JobNotUndoable
     label = f"Undo: {undone.label}"[:LABEL_MAX]
-    job = BulkJob.objects.create(
-        kind=kind, label=label, about=undone.about, ids=ids, total=len(ids), by_id=by.pk, reason=reason
-    )
+    decided: dict[str, Any] = {"ids": list(rows), "undoes": list(rows.values()), "total": len(rows)}
+    job = BulkJob.objects.create(kind=kind, label=label, about=undone.about, by_id=by.pk, reason=reason, **decided)
     _log_undo(job, changed, by=by)
     changed.delete()
     return job
@@ -113,11 +117,14 @@ def continue_job(*, job_id: UUID, by: Account, reason: str = "") -> BulkJob:
     return job
 
 
-def count_rows(job: BulkJob, *, changed: Sequence[UUID] = (), refused: int = 0, error: str = "") -> bool:
+def count_rows(
+    job: BulkJob, *, changed: Mapping[UUID, datetime | None] | None = None, refused: int = 0, error: str = ""
+) -> bool:
     """Count and record rows that were changed, in the same transaction, and count those that were refused.
 
     False if the job was stopped or has another lease.
     """
+    changed = changed or {}
     own = BulkJob.objects.filter(pk=job.pk, lease_id=job.lease_id, state=JobState.RUNNING)
     changes: dict[str, Any] = {"done": F("done") + len(changed), "refused": F("refused") + refused}
     if error and job.refused < ERRORS_MAX:
@@ -155,8 +162,8 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     return {"jobs of the admin": old.count() if dry_run else delete_in_batches(old)}
 
 
-def _record(job: BulkJob, ids: Iterable[UUID]) -> None:
-    ChangedRow.objects.bulk_create(ChangedRow(job=job, row_id=row_id) for row_id in ids)
+def _record(job: BulkJob, changed: Mapping[UUID, datetime | None]) -> None:
+    ChangedRow.objects.bulk_create(ChangedRow(job=job, row_id=pk, decided_at=at) for pk, at in changed.items())
 
 
 def _log_undo(job: BulkJob, changed: QuerySet[ChangedRow], *, by: Account) -> None:

@@ -32,6 +32,11 @@ def locked_post(message_id: UUID, posts: MessageQuerySet | None = None) -> Messa
     raise MessageNotFound
 
 
+def is_latest(post: Message, decided_at: datetime | None) -> bool:
+    """Whether no decision on a (locked) post followed the one that gave it this `decided_at`; None: not known."""
+    return decided_at is None or post.decided_at == decided_at
+
+
 def require_seen(post: Message, seen_at: datetime | None) -> None:
     """Raises MessageEdited (409) if a (locked) post was edited after a moderator saw it.
 

@@ -51,10 +51,13 @@ def restore(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     return restore_message(message_id=message_id, by=by, reason=reason)
 
 
-def undo_hiding(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """Give a hidden post the status of before, and open its reports again. Raises as `approve`."""
+def undo_hiding(*, message_id: UUID, by: Account, reason: str = "", decided_at: datetime | None = None) -> Message:
+    """Give a hidden post the status of before, and open its reports again. Raises as `approve`.
+
+    With `decided_at`, that of the post after the hiding, a later decision on the post is NotInThisState too.
+    """
     require_moderator_of_post(message_id=message_id, by=by)
-    return undoing.undo_hiding(message_id=message_id, by=by, reason=reason)
+    return undoing.undo_hiding(message_id=message_id, by=by, reason=reason, decided_at=decided_at)
 
 
 @retried

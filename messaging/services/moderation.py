@@ -20,7 +20,7 @@ from messaging.exceptions import NotInThisState
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.services.changes import record_moderated
 from messaging.services.decisions import log_about_post
-from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_post, require_seen
+from messaging.services.locking import LONG_STATEMENT_SECONDS, is_latest, locked_post, require_seen
 from messaging.services.messages import count_answer
 from messaging.services.reporting import close_reports
 
@@ -67,10 +67,16 @@ def _move(
     return message
 
 
-def locked_message(message_id: UUID, *, start: Collection[MessageStatus], seen_at: datetime | None = None) -> Message:
+def locked_message(
+    message_id: UUID,
+    *,
+    start: Collection[MessageStatus],
+    seen_at: datetime | None = None,
+    decided_at: datetime | None = None,
+) -> Message:
     message = locked_post(message_id)
     require_seen(message, seen_at)
-    if message.status not in start:
+    if message.status not in start or not is_latest(message, decided_at):
         raise NotInThisState(status=message.status)
     return message
 
@@ -89,12 +95,13 @@ def set_status(message: Message, end: MessageStatus, *, by: Account, reason: str
         # A restored post remembers it for `undo_restoring`.
         message.status_before_hiding = HIDDEN if (message.status, end) == (PENDING, HIDDEN) else None
     message.status, message.updated_at = end, database_now()
+    message.decided_at = message.updated_at
     message.held_after_edit = message.held_after_edit and end != PUBLISHED
     message.held_after_reports = message.held_after_reports and end != PUBLISHED
     if end == PENDING and before != PENDING and not message.is_held:
         # It was public: its next approval is no first publication.
         message.held_after_reports = True
-    columns = ["status", "status_before_hiding", "held_after_edit", "held_after_reports", "updated_at"]
+    columns = ["status", "status_before_hiding", "held_after_edit", "held_after_reports", "updated_at", "decided_at"]
     message.save(update_fields=columns)
     if (before == PUBLISHED) != (end == PUBLISHED):
         count_answer(parent_id=message.parent_id, quote_id=message.quote_id, by=-1 if before == PUBLISHED else 1)

@@ -21,7 +21,7 @@ from messaging.models import Account, Act, Ban, Message, MessageStatus, Report
 from messaging.models.report import REPORTABLE, dismissed_reports, open_reports
 from messaging.services.changes import record_reported
 from messaging.services.decisions import log_about_post
-from messaging.services.locking import LONG_STATEMENT_SECONDS, locked_post, require_seen
+from messaging.services.locking import LONG_STATEMENT_SECONDS, is_latest, locked_post, require_seen
 from messaging.services.messages import count_answer
 
 # So long the same person cannot report a post again, on whose report a moderator has decided.
@@ -61,26 +61,30 @@ def dismiss_reports(*, message_id: UUID, by: Account, reason: str = "", seen_at:
     """
     post = locked_post(message_id)
     require_seen(post, seen_at)
-    if not close_reports([post.pk], at=database_now(), dismissed=True):
+    now = database_now()
+    if not close_reports([post.pk], at=now, dismissed=True):
         raise NotInThisState(status=post.status)
+    _mark_decided(post, at=now)
     log_about_post(post, Act.DISMISSED, by=by, verb=transition("Reports dismissed", "open", "closed"), reason=reason)
     return post
 
 
 @retried
 @transaction.atomic
-def reopen_reports(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+def reopen_reports(*, message_id: UUID, by: Account, reason: str = "", decided_at: datetime | None = None) -> Message:
     """Undo the latest dismissal: its reports are open again, and the post stays as it is. Does nothing without one.
 
-    Raises MessageNotFound (404), or NotInThisState (409) if the post is hidden or deleted.
+    Raises MessageNotFound (404), or NotInThisState (409) if the post is hidden or deleted, or if another decision
+    followed the dismissal that gave the post this `decided_at`.
     """
     post = locked_post(message_id)
-    if post.status not in REPORTABLE:
+    if post.status not in REPORTABLE or not is_latest(post, decided_at):
         raise NotInThisState(status=post.status)
     dismissed = dismissed_reports().filter(message=post)
     # A dismissal closes all open reports of a post at the same time.
     latest = dismissed.order_by("-closed_at").values("closed_at")[:1]
     if dismissed.filter(closed_at=Subquery(latest)).update(closed_at=None, dismissed=False):
+        _mark_decided(post, at=database_now())
         log_decision(by=by, about=post, verb=transition("Dismissal of reports undone", "closed", "open"), reason=reason)
     return post
 
@@ -117,6 +121,11 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 
 def _closed_by_the_latest(message_ids: Collection[UUID]) -> QuerySet[Report]:
     return Report.objects.filter(closed_at=F("message__updated_at"), message__in=message_ids)
+
+
+def _mark_decided(post: Message, *, at: datetime) -> None:
+    post.decided_at = at
+    post.save(update_fields=["decided_at"])
 
 
 def _hold(post: Message, *, by: Account, count: int) -> None:

@@ -1,10 +1,12 @@
 """Undoes decisions on posts: each gives a post the status of before, and opens the reports that the decision closed.
 
-All raise MessageNotFound (404), or NotInThisState (409) for another status.
+`decided_at`: that of the post after the decision to undo; None: not known, the latest one is undone. All raise
+MessageNotFound (404), or NotInThisState (409) for another status, or if another decision on the post followed.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -22,9 +24,9 @@ NEVER_APPROVED = {PENDING, HIDDEN}
 
 @retried
 @transaction.atomic
-def return_to_review(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+def return_to_review(*, message_id: UUID, by: Account, reason: str = "", decided_at: datetime | None = None) -> Message:
     """Make a published or hidden post pending, which undoes its approval, or the hiding of a pending post."""
-    message = locked_message(message_id, start={PUBLISHED, HIDDEN})
+    message = locked_message(message_id, start={PUBLISHED, HIDDEN}, decided_at=decided_at)
     end = end_of(message, PENDING)
     verb = transition("Returned to review", message.status, end)
     _undo(message, end, by=by, reason=reason)
@@ -34,9 +36,9 @@ def return_to_review(*, message_id: UUID, by: Account, reason: str = "") -> Mess
 
 @retried
 @transaction.atomic
-def undo_hiding(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+def undo_hiding(*, message_id: UUID, by: Account, reason: str = "", decided_at: datetime | None = None) -> Message:
     """Give a hidden post the status that it had before: a post that waited for approval is not published."""
-    message = locked_message(message_id, start={HIDDEN})
+    message = locked_message(message_id, start={HIDDEN}, decided_at=decided_at)
     if message.is_held or message.status_before_hiding in NEVER_APPROVED:
         return return_to_review(message_id=message_id, by=by, reason=reason)
     end = end_of(message, PUBLISHED)
@@ -47,9 +49,9 @@ def undo_hiding(*, message_id: UUID, by: Account, reason: str = "") -> Message:
 
 @retried
 @transaction.atomic
-def undo_restoring(*, message_id: UUID, by: Account, reason: str = "") -> Message:
+def undo_restoring(*, message_id: UUID, by: Account, reason: str = "", decided_at: datetime | None = None) -> Message:
     """Hide a published post again, as it was hidden before it was restored; or the replies below one that is erased."""
-    message = locked_message(message_id, start={PUBLISHED, DELETED})
+    message = locked_message(message_id, start={PUBLISHED, DELETED}, decided_at=decided_at)
     former = message.status_before_hiding
     if message.status == DELETED and former != DELETED:
         raise NotInThisState(status=message.status)

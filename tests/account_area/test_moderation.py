@@ -18,6 +18,7 @@ from messaging.personal_data.erasing import heirs
 from messaging.services import moderating
 from messaging.services.bans import ban_account
 from messaging.services.communities import create_community
+from messaging.services.moderation import hide_message, restore_message
 from messaging.services.reporting import report_message
 from tests.api import Api
 from tests.embeds.making import an_embed
@@ -166,20 +167,38 @@ def test_what_was_hidden_is_restored_by_one_button(client: Client, community: Co
     page = decide(client, community, "hide", post, back=f"{path(community)}?state=recent")
     assert "Undo" in page
     assert f'name="posts" value="{post.pk}"' in page
-    decide(client, community, sent_by_undo(page), post)
+    press_undo(client, community, page)
     post.refresh_from_db()
     assert post.status == "published"
 
 
-def sent_by_undo(page: str) -> str:
-    return page.partition('class="undo"')[2].partition('name="decision" value="')[2].partition('"')[0]
+def press_undo(client: Client, community: Community, page: str) -> str:
+    form = page.partition('class="undo"')[2].partition("</form>")[0]
+    sent: dict[str, list[str]] = {}
+    for name, value in re.findall(r'name="([^"]+)" value="([^"]*)"', form):
+        sent.setdefault(name, []).append(unescape(value))
+    response = client.post(path(community, "decide/"), sent, follow=True)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def test_undo_leaves_a_post_that_another_moderator_has_hidden_again(client: Client, community: Community) -> None:
+    posts = MessageFactory.create_batch(2, community=community)
+    page = decide(client, community, "hide", *posts)
+    other = SuperAdminFactory()
+    restore_message(message_id=posts[0].pk, by=other)
+    hide_message(message_id=posts[0].pk, by=other, reason="For another reason.")
+    answer = press_undo(client, community, page)
+    assert "1 post restored." in answer
+    assert "Another moderator has decided meanwhile" in answer
+    assert [Message.objects.get(pk=post.pk).status for post in posts] == ["hidden", "published"]
 
 
 def test_undo_publishes_no_post_that_waited_and_opens_its_reports_again(client: Client, community: Community) -> None:
     waiting, complained = MessageFactory(community=community, status=PENDING), reported(community)
     page = decide(client, community, "hide", waiting, complained)
     assert not open_reports().exists()
-    decide(client, community, sent_by_undo(page), waiting, complained)
+    press_undo(client, community, page)
     statuses = dict(Message.objects.values_list("pk", "status"))
     assert statuses == {waiting.pk: "pending", complained.pk: "published"}
     assert open_reports().count() == 1

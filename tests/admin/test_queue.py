@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
@@ -22,7 +23,7 @@ from agents.models import Agent, AgentRequest, RefusedCall
 from agents.services import create_token, reject_request
 from messaging.models import Account, Ban, Decision, Message, SavedList
 from messaging.models.desk import SAVED_MAX
-from messaging.services.moderation import approve_message, hide_message
+from messaging.services.moderation import approve_message, hide_message, restore_message
 from tests.admin.pages import page, read
 from tests.agents.factories import ApprovedFactory, RequestFactory, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
@@ -188,7 +189,7 @@ def test_the_page_after_a_decision_offers_to_undo_it(admin_client: Client, boss:
     assert first.status == "pending"
     post = MessageFactory(status="pending")
     text = admin_client.post(page(post, "decide"), {"decision": "hide", "reason": "No."}, follow=True).content.decode()
-    assert f'hidden. <a href="{page(post, "undo-hiding")}">Undo…</a>' in text
+    assert f'hidden. <a href="{page(post, "undo-hiding")}?decided-{post.pk}=' in text
 
 
 def test_the_summary_of_a_row_names_communities(admin_client: Client) -> None:
@@ -288,6 +289,47 @@ class TestPosts:
             assert (code, answer["state"]) == (200, end)
             code, answer = decide_json(admin_client, message, answer["undo"], reason="")
             assert (code, answer["state"]) == (200, status)
+
+    def test_an_undo_is_refused_after_the_decision_of_another_moderator(self, admin_client: Client) -> None:
+        post, other = MessageFactory(), SuperAdminFactory()
+        _code, answer = decide_json(admin_client, post, "hide", reason="Mine.")
+        restore_message(message_id=post.pk, by=other)
+        hide_message(message_id=post.pk, by=other, reason="Theirs.")
+        sent = {"reason": "", f"decided-{post.pk}": answer.get("decided", "")}
+        code, answer = decide_json(admin_client, post, "undo-hiding", **sent)
+        assert (code, "message state changed (status: hidden)" in answer["error"]) == (409, True)
+
+    @pytest.mark.parametrize("in_list", [True, False])
+    def test_the_page_of_an_undo_is_refused_after_the_decision_of_another_moderator(
+        self, admin_client: Client, in_list: bool
+    ) -> None:
+        post, other = MessageFactory(), SuperAdminFactory()
+        sent = {"action": "hide", "_selected_action": [str(post.pk)], "confirmed": "1", "reason": "Mine."}
+        if not in_list:
+            sent = {"decision": "hide", "reason": "Mine."}
+        url = page(Message, "changelist") if in_list else page(post, "decide")
+        shown = admin_client.post(url, sent, follow=True).content.decode()
+        undo = unescape(re.findall(r'hidden. <a href="([^"]+)">Undo…</a>', shown)[0])
+        restore_message(message_id=post.pk, by=other)
+        hide_message(message_id=post.pk, by=other, reason="Theirs.")
+        form = admin_client.get(undo).content.decode()
+        fields = dict(re.findall(r'<input type="hidden" name="(decided[^"]+)" value="([^"]+)"', form))
+        text = admin_client.post(undo, {"reason": "", **fields}, follow=True).content.decode()
+        assert "Nothing was changed" in text
+        post.refresh_from_db()
+        assert post.status == "hidden"
+
+    def test_a_confirmation_page_is_refused_after_a_later_decision(self, admin_client: Client) -> None:
+        """Of an undo that is chosen for a post, without a decision to name: that which the page shows."""
+        post, other = MessageFactory(), SuperAdminFactory()
+        hide_message(message_id=post.pk, by=other)
+        form = admin_client.get(page(post, "undo-hiding")).content.decode()
+        fields = dict(re.findall(r'<input type="hidden" name="(decided[^"]+)" value="([^"]+)"', form))
+        restore_message(message_id=post.pk, by=other)
+        hide_message(message_id=post.pk, by=other, reason="For another reason.")
+        admin_client.post(page(post, "undo-hiding"), {"reason": "", **fields})
+        post.refresh_from_db()
+        assert post.status == "hidden"
 
     def test_a_post_that_returns_to_review_is_not_published_first_again(self, boss: Account) -> None:
         from config.changes.models import Change

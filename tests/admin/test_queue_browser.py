@@ -14,11 +14,13 @@ from agents.models import Agent, AgentRequest
 from messaging.admin.desk.running import run_to_end
 from messaging.models import BulkJob, Message, Report
 from messaging.services.bulk_jobs import start_job
+from messaging.services.moderation import approve_message
+from messaging.services.undoing import return_to_review
 from tests.admin.pages import page as path_of
 from tests.admin.test_browser import INLINE, boss, context, fits_the_width, page, screen, widths
 from tests.agents.factories import RequestFactory
 from tests.api import Api
-from tests.factories import CommunityFactory, MessageFactory, PersonFactory
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.widget.live import intercept, wait_for_first
 
 __all__ = ["boss", "context", "page", "screen"]
@@ -273,6 +275,25 @@ def test_a_key_does_not_approve_a_text_that_came_after_the_list(browser: Any, li
     listed.keyboard.press("a")
     expect(listed.locator("#changelist")).not_to_contain_text("Later")
     assert Message.objects.get(pk=message.pk).status == "published"
+    context.close()
+
+
+def test_a_key_does_not_undo_the_later_decision_of_another_moderator(
+    browser: Any, live_server: Any, page: Page
+) -> None:
+    first, second = MessageFactory.create_batch(2, status="pending")
+    # As above.
+    context = browser.new_context(base_url=live_server.url, storage_state=page.context.storage_state())
+    listed = context.new_page()
+    listed.goto(path_of(Message, "changelist") + PENDING)
+    expect_current(listed, f"Post of {first.author}")
+    listed.keyboard.press("a")
+    expect_current(listed, f"Post of {second.author}")
+    return_to_review(message_id=first.pk, by=SuperAdminFactory())
+    approve_message(message_id=first.pk, by=SuperAdminFactory())
+    listed.keyboard.press("u")
+    expect(listed.locator(".decision-done")).to_contain_text("message state changed (status: published)")
+    assert Message.objects.get(pk=first.pk).status == "published"
     context.close()
 
 

@@ -19,7 +19,8 @@ from messaging.exceptions import JobNotUndoable
 from messaging.models import Account, BulkJob, ChangedRow, Message, Report
 from messaging.services.bulk_jobs import STORED_DAYS, prune, start_job, start_on_posts_of, start_undo, stop_job
 from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.reporting import dismiss_reports
+from messaging.services.reporting import dismiss_reports, reopen_reports
+from messaging.services.undoing import return_to_review
 from tests.admin.pages import decide, page, read
 from tests.agents.factories import RequestFactory
 from tests.agents.racing import race
@@ -92,6 +93,65 @@ class TestRefusedRows:
         hide_message(message_id=rows[2].pk, by=boss)
         undo_list(admin_client, rows, "hide", "2 messages: hidden")
         assert statuses(rows) == ["published", "published", "hidden"]
+
+
+class TestLaterDecisions:
+    """Of another moderator, after the job: they stay, although the status is that of the job again."""
+
+    @pytest.mark.parametrize(
+        ("action", "before", "later"),
+        [
+            ("hide", "published", (restore_message, hide_message)),
+            ("restore", "hidden", (hide_message, restore_message)),
+            ("approve", "pending", (return_to_review, approve_message)),
+        ],
+    )
+    def test_a_job_is_not_undone_for_a_post_on_which_another_moderator_has_decided_since(
+        self, admin_client: Client, boss: Account, action: str, before: str, later: tuple[Callable[..., Message], ...]
+    ) -> None:
+        rows, other = posts(before), SuperAdminFactory()
+        job = run_to_end(a_job(rows, action, boss).pk)
+        for decide_again in later:
+            after = decide_again(message_id=rows[1].pk, by=other).status
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused) == (2, 1)
+        assert undoing.errors == [f"{rows[1].pk}: message state changed (status: {after})"]
+        assert statuses(rows) == [before, after, before]
+
+    def test_a_list_leaves_a_post_on_which_another_moderator_has_decided_since(
+        self, admin_client: Client, boss: Account
+    ) -> None:
+        rows, other = posts("published"), SuperAdminFactory()
+
+        def hide_again() -> None:
+            restore_message(message_id=rows[1].pk, by=other)
+            hide_message(message_id=rows[1].pk, by=other, reason="Mine.")
+
+        undo_list(admin_client, rows, "hide", "3 messages: hidden", before_undo=hide_again)
+        assert statuses(rows) == ["published", "hidden", "published"]
+
+    def test_an_edit_after_the_job_is_no_decision(self, admin_client: Client, boss: Account) -> None:
+        rows = posts("pending")
+        job = run_to_end(a_job(rows, "approve", boss).pk)
+        edited = Api.as_person(rows[1].author).put(f"/api/messages/{rows[1].pk}", {"content": "Second"})
+        assert edited.status == 200
+        assert undone(admin_client, job).done == 3
+        assert statuses(rows) == ["pending"] * 3
+
+    @pytest.mark.parametrize("kind", [BulkJob.HIDE_POSTS, BulkJob.RESTORE_POSTS])
+    def test_a_later_job_on_all_posts_of_the_author_is_a_later_decision(
+        self, admin_client: Client, boss: Account, kind: str
+    ) -> None:
+        author = PersonFactory()
+        rows = MessageFactory.create_batch(2, author=author)
+        if kind == BulkJob.RESTORE_POSTS:
+            run_to_end(start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=boss).pk)
+        job = run_to_end(start_on_posts_of(author, kind=kind, by=boss).pk)
+        after = statuses(rows)
+        for again in sorted({BulkJob.HIDE_POSTS, BulkJob.RESTORE_POSTS}, key=lambda one: one == kind):
+            run_to_end(start_on_posts_of(author, kind=again, by=boss).pk)
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused, statuses(rows)) == (0, 2, after)
 
 
 class TestInterruptions:
@@ -227,6 +287,28 @@ class TestDismissals:
         undone(admin_client, done)
         assert [open_reports(row) for row in rows] == [1, 0, 1]
 
+    def test_the_later_dismissal_of_another_moderator_stays(self, admin_client: Client, boss: Account) -> None:
+        rows, other = posts("published"), SuperAdminFactory()
+        for row in rows:
+            report(row)
+        job = run_to_end(a_job(rows, "dismiss_reports", boss).pk)
+        reopen_reports(message_id=rows[1].pk, by=other)
+        dismiss_reports(message_id=rows[1].pk, by=other)
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused) == (2, 1)
+        assert [open_reports(row) for row in rows] == [1, 0, 1]
+
+    def test_an_approval_is_not_undone_after_the_dismissal_of_later_reports(
+        self, admin_client: Client, boss: Account
+    ) -> None:
+        rows = posts("pending")
+        job = run_to_end(a_job(rows, "approve", boss).pk)
+        report(rows[1])
+        dismiss_reports(message_id=rows[1].pk, by=SuperAdminFactory())
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused) == (2, 1)
+        assert statuses(rows) == ["pending", "published", "pending"]
+
     def test_a_key_is_refused(self, admin_client: Client) -> None:
         body, json = {"decision": "dismiss_reports", "reason": ""}, {"Accept": "application/json"}
         assert admin_client.post(page(MessageFactory(), "decide"), body, headers=json).status_code == 409
@@ -305,10 +387,18 @@ def crash(job: BulkJob, monkeypatch: pytest.MonkeyPatch) -> None:
             run_slice(job.pk)
 
 
-def undo_list(client: Client, rows: list[Any], action: str, message: str) -> str:
+def undo_list(
+    client: Client,
+    rows: list[Any],
+    action: str,
+    message: str,
+    *,
+    before_undo: Callable[[], None] = lambda: None,
+) -> str:
     """Apply an action to rows of a list, and follow the Undo of its message; returns the page with the message."""
     sent = {"action": action, "_selected_action": [str(row.pk) for row in rows], "confirmed": "1", "reason": "No."}
     text = client.post(page(type(rows[0]), "changelist"), sent, follow=True).content.decode()
     url = unescape(re.findall(rf'{message}. <a href="([^"]+)">Undo…</a>', text)[0])
+    before_undo()
     assert client.post(url, {"reason": ""}).status_code == 302
     return text

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.admin.models import LogEntry
 
+from messaging.exceptions import NotInThisState
 from messaging.models import Account, Decision, Message, Report
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.reporting import dismiss_reports, reopen_reports
@@ -17,6 +18,7 @@ from tests.factories import CommunityFactory, MessageFactory, PersonFactory, Sup
 from tests.hiding import hide_posts_of, restore_posts_of
 
 pytestmark = pytest.mark.django_db
+Decide = Callable[..., Message]
 
 
 @pytest.fixture
@@ -53,6 +55,29 @@ def test_undoing_the_approval_of_a_reported_post_opens_its_reports(boss: Account
     approve_message(message_id=message.pk, by=boss)
     return_to_review(message_id=message.pk, by=boss)
     assert (status_of(message), open_reports(message)) == ("pending", 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "decide", "undo", "opposite"),
+    [
+        ("published", hide_message, undo_hiding, restore_message),
+        ("pending", hide_message, return_to_review, restore_message),
+        ("pending", approve_message, return_to_review, return_to_review),
+        ("hidden", restore_message, undo_restoring, hide_message),
+    ],
+)
+def test_a_decision_is_not_undone_after_a_later_one(
+    boss: Account, status: str, decide: Decide, undo: Decide, opposite: Decide
+) -> None:
+    message = MessageFactory(status=status)
+    first = decide(message_id=message.pk, by=boss)
+    opposite(message_id=message.pk, by=SuperAdminFactory())
+    later = decide(message_id=message.pk, by=SuperAdminFactory())
+    with pytest.raises(NotInThisState):
+        undo(message_id=message.pk, by=boss, decided_at=first.decided_at)
+    assert status_of(message) == first.status
+    undo(message_id=message.pk, by=boss, decided_at=later.decided_at)
+    assert status_of(message) != first.status
 
 
 @pytest.mark.parametrize(

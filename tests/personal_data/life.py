@@ -89,8 +89,8 @@ def name_handle(boss: Account, other: Account) -> None:
     reject_request(request_id=RequestFactory(requester=other).pk, by=boss, reason=f"As @{HANDLE} asked.")
     theirs = create_community(owner=other, name="Lagoons")
     ban_account(community_id=theirs.pk, account_id=PersonFactory().pk, by=other, reason=f"A friend of @{HANDLE}")
-    job = {"kind": "messaging.message:hide", "label": "Hide 2 posts", "ids": []}
-    record_job(**job, by=boss, reason=f"Like @{HANDLE}, again")
+    reason = f"Like @{HANDLE}, again"
+    record_job(kind="messaging.message:hide", label="Hide 2 posts", changed={}, by=boss, reason=reason)
     for number, search in enumerate((f"%40{HANDLE}", f"words+%40{HANDLE.title()}", f"@{HANDLE}&status__exact=hidden")):
         SavedList.objects.create(account=boss, of="messaging.message", name=f"{number}", query=f"all=&q={search}")
     SavedList.objects.create(account=boss, of="messaging.message", name=f"Of @{HANDLE}")

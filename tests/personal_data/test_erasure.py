@@ -348,7 +348,7 @@ def test_what_only_looks_like_a_mention_stays() -> None:
     queries = ["status__exact=hidden", "q=unhidden", "q=hidden_2", "q=posts&o=hidden", "q=hidden", "q=a+hidden+word"]
     for number, query in enumerate(queries):
         SavedList.objects.create(account=boss, of="messaging.message", name=f"The hidden {number}", query=query)
-    job = record_job(kind="messaging.message:hide", label="x", ids=[], by=boss, reason="@hidden_2 and hidden words")
+    job = record_job(kind="messaging.message:hide", label="x", changed={}, by=boss, reason="@hidden_2 and hidden words")
     erase(person)
     assert SavedList.objects.count() == len(queries)
     job.refresh_from_db()
@@ -358,7 +358,7 @@ def test_what_only_looks_like_a_mention_stays() -> None:
 @pytest.mark.django_db
 def test_the_reasons_of_jobs_of_an_erased_super_admin_are_gone() -> None:
     boss, _other = SuperAdminFactory(), SuperAdminFactory()
-    job = record_job(kind="messaging.message:hide", label="Hide 2 posts", ids=[], by=boss, reason="Bad words.")
+    job = record_job(kind="messaging.message:hide", label="Hide 2 posts", changed={}, by=boss, reason="Bad words.")
     erase(boss)
     job.refresh_from_db()
     assert (job.by, job.label, job.reason) == (None, "Hide 2 posts", "")

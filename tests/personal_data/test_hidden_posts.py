@@ -85,7 +85,7 @@ def test_posts_that_were_hidden_together_are_not_restored_together_any_more(thre
     hide_posts_of(author=thread.post.author, by=thread.boss)
     job = BulkJob.objects.get()
     post = erase_author(thread)
-    assert restore_batch([post.pk], thread.boss, "") == []
+    assert restore_batch({post.pk: None}, thread.boss, "") == {}
     assert not BulkJob.objects.filter(pk=job.pk).exists()
     assert not thread.is_shown(thread.last)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -13,7 +14,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from config.admin.actions import AdminAction, AdminActionForm, error_text
-from config.admin.seen import seen_at
+from config.admin.seen import times_of
 from config.api.exceptions import ApiError
 from config.api.ids import is_id
 from messaging.admin.desk.decidable import DecidableRows
@@ -36,11 +37,11 @@ def decide_one(rows: DecidableRows, request: HttpRequest, pk: UUID) -> HttpRespo
     if not form.is_valid():
         return _refused(rows, request, row, _problems(form), status=400)
     try:
-        action.carry_out(row, seen_at=seen_at(request.POST, pk), by=request.user, **form.arguments())
+        at = action.carry_out(row, **times_of(request.POST, pk), by=request.user, **form.arguments())
     except ApiError as refusal:
         text = f"Nothing was changed: {rows.name_of(row)}: {error_text(refusal)}."
         return _refused(rows, request, row, text, status=409, instead=rows.instead(row, action))
-    return _done(rows, request, row, action)
+    return _done(rows, request, row, action, at)
 
 
 def choices_of(request: HttpRequest, action: AdminAction) -> dict[str, list[str]]:
@@ -48,13 +49,16 @@ def choices_of(request: HttpRequest, action: AdminAction) -> dict[str, list[str]
     return {name: request.GET.getlist(name) for name in action.form.base_fields if name in request.GET}
 
 
-def _done(rows: DecidableRows, request: HttpRequest, row: Any, action: AdminAction) -> HttpResponse:
+def _done(
+    rows: DecidableRows, request: HttpRequest, row: Any, action: AdminAction, at: datetime | None
+) -> HttpResponse:
     text = f"{rows.name_of(row)}: {action.success_message}."
     if _is_script(request):
         current = rows.get_queryset(request).get(pk=row.pk)
         state, kind = rows.state_of(current)
-        return JsonResponse({"text": text, "state": state, "kind": kind, "undo": action.undo})
-    rows.report(request, action, [row], text)
+        decided = at.isoformat() if at else ""
+        return JsonResponse({"text": text, "state": state, "kind": kind, "undo": action.undo, "decided": decided})
+    rows.report(request, action, {row: at}, text)
     return HttpResponseRedirect(_next_place(rows, request, action, row))
 
 

@@ -109,7 +109,7 @@ class BulkJobAdmin(ReadOnlyModelAdmin):
         js = [Script("admin/desk/job.js", defer=True)]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[BulkJob]:
-        return BulkJob.objects.select_related("by", "about").defer("ids")
+        return BulkJob.objects.select_related("by", "about").defer("ids", "undoes")
 
     def get_urls(self) -> list[URLPattern]:
         views = {"run": self.run_view, "progress": self.progress_view}
@@ -133,7 +133,7 @@ class BulkJobAdmin(ReadOnlyModelAdmin):
 
     def progress_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """What has been done so far, as JSON."""
-        return self._json(get_object_or_404(BulkJob.objects.defer("ids"), pk=pk))
+        return self._json(get_object_or_404(BulkJob.objects.defer("ids", "undoes"), pk=pk))
 
     def _json(self, job: BulkJob) -> JsonResponse:
         counts = {"done": job.done, "refused": job.refused, "total": job.total}

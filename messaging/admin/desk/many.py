@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -17,6 +18,7 @@ from config.admin.confirming import confirmation
 from config.admin.formatting import change_url
 from config.admin.model_admin import BULK_MAX, ReadOnlyModelAdmin
 from config.admin.returning import returning
+from config.admin.seen import decided_name
 from config.api.times import parse_time
 from config.database.sql import database_now
 from messaging.admin.desk.running import run_soon
@@ -48,28 +50,32 @@ class ManyRowsAdmin(ReadOnlyModelAdmin):
         shown = list(chosen[: min(SHOWN_MAX, BULK_MAX)])
         return confirmation(self, request, action, shown, form, more=len(ids) - len(shown), hidden=counted)
 
-    def report(self, request: HttpRequest, action: AdminAction, done: list[Any], text: str, reason: str = "") -> None:
+    def report(
+        self, request: HttpRequest, action: AdminAction, done: dict[Any, datetime | None], text: str, reason: str = ""
+    ) -> None:
         """The message offers to undo the action, if one undoes it."""
         url = self.undo_url(request, action, done, reason) if action.undo else ""
         shown = format_html('{} <a href="{}">Undo…</a>', text, url) if url else text
         self.message_user(request, shown, messages.SUCCESS)
 
-    def undo_url(self, request: HttpRequest, action: AdminAction, done: list[Any], reason: str) -> str:
+    def undo_url(self, request: HttpRequest, action: AdminAction, done: dict[Any, datetime | None], reason: str) -> str:
         """The page that undoes the action; it leads back to the list. Several rows are undone as those of a job."""
         in_list = request.get_full_path() if "action" in request.POST else ""
         if len(done) == 1:
-            url = reverse(f"admin:{self.url_name(action.undo)}", args=[done[0].pk])
+            ((row, at),) = done.items()
+            url = reverse(f"admin:{self.url_name(action.undo)}", args=[row.pk])
+            url += f"?{urlencode({decided_name(row.pk): at.isoformat()})}" if at else ""
             return returning(url, to=in_list) if in_list else self.with_filters(request, url)
-        ids = [row.pk for row in done]
-        job = record_job(by=request.user, reason=reason, **self._job(action, ids))  # type: ignore[arg-type]
+        changed = {row.pk: at for row, at in done.items()}
+        job = record_job(changed=changed, by=request.user, reason=reason, **self._job(action, len(done)))  # type: ignore[arg-type]
         return returning(reverse("admin:messaging_bulkjob_undo", args=[job.pk]), to=in_list)
 
-    def _job(self, action: AdminAction, ids: list[UUID]) -> dict[str, Any]:
-        label = f"{action.label} {len(ids):,} {self.opts.verbose_name_plural}"
-        return {"kind": f"{self.model._meta.label_lower}:{action.name}", "label": label, "ids": ids}
+    def _job(self, action: AdminAction, number: int) -> dict[str, str]:
+        label = f"{action.label} {number:,} {self.opts.verbose_name_plural}"
+        return {"kind": f"{self.model._meta.label_lower}:{action.name}", "label": label}
 
     def _start(self, request: HttpRequest, action: AdminAction, ids: list[UUID], reason: str) -> HttpResponse:
-        job = start_job(by=request.user, reason=reason, **self._job(action, ids))  # type: ignore[arg-type]
+        job = start_job(ids=ids, by=request.user, reason=reason, **self._job(action, len(ids)))  # type: ignore[arg-type]
         run_soon()
         return HttpResponseRedirect(returning(change_url(job), to=request.get_full_path()))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -50,7 +51,7 @@ def run_slice(job_id: UUID, *, seconds: float = SLICE_SECONDS) -> BulkJob:
                 stop_job(job_id=job.pk, by=command_line(), reason="Its super admin cannot decide any more.")
         finally:
             release(job)
-    return BulkJob.objects.select_related("by", "about").defer("ids").get(pk=job_id)
+    return BulkJob.objects.select_related("by", "about").defer("ids", "undoes").get(pk=job_id)
 
 
 def run_soon() -> None:
@@ -125,25 +126,25 @@ def _batch(job: BulkJob) -> bool:
     if job.about is None or job.by is None:
         return False
     if job.ids:
-        ids = job.ids[job.position : job.position + BATCH]
+        rows = job.next_rows(BATCH)
     else:
         posts = posts_to_hide(job.about) if job.kind == BulkJob.HIDE_POSTS else posts_hidden_together(job.about)
-        ids = list(posts.order_by("id").values_list("id", flat=True)[:BATCH])
-    if ids:
-        done, refused = _change_batch(job, ids, by=job.by)
+        rows = dict.fromkeys(posts.order_by("id").values_list("id", flat=True)[:BATCH])
+    if rows:
+        done, refused = _change_batch(job, rows, by=job.by)
         job.done += done
         job.refused += refused
-    return bool(ids)
+    return bool(rows)
 
 
 @retried
 @transaction.atomic
-def _change_batch(job: BulkJob, ids: list[UUID], *, by: Account) -> tuple[int, int]:
+def _change_batch(job: BulkJob, rows: dict[UUID, datetime | None], *, by: Account) -> tuple[int, int]:
     """Change posts, and count and record them; returns how many were changed and refused."""
-    changed = (hide_batch if job.kind == BulkJob.HIDE_POSTS else restore_batch)(ids, by, job.reason)
+    changed = (hide_batch if job.kind == BulkJob.HIDE_POSTS else restore_batch)(rows, by, job.reason)
     # A job on all posts leaves those that others have changed meanwhile.
-    refused = len(ids) - len(changed) if job.ids else 0
-    error = f"{refused} of the posts have another status now" if refused else ""
+    refused = len(rows) - len(changed) if job.ids else 0
+    error = f"{refused} of the posts have another status now, or were decided on since" if refused else ""
     if not count_rows(job, changed=changed, refused=refused, error=error):
         raise JobInterrupted
     return len(changed), refused
@@ -155,8 +156,9 @@ def _row(job: BulkJob) -> bool:
     if found is None or job.position >= len(job.ids):
         return False
     rows, action = found
-    row = rows.model._default_manager.filter(pk=job.ids[job.position]).first()
-    error = _perform(job, action, row)
+    ((row_id, decided_at),) = job.next_rows(1).items()
+    row = rows.model._default_manager.filter(pk=row_id).first()
+    error = _perform(job, action, row, decided_at)
     if error and not count_rows(job, refused=1, error=error):
         raise JobInterrupted
     if error:
@@ -166,11 +168,11 @@ def _row(job: BulkJob) -> bool:
     return True
 
 
-def _perform(job: BulkJob, action: AdminAction, row: Model | None) -> str:
+def _perform(job: BulkJob, action: AdminAction, row: Model | None, decided_at: datetime | None) -> str:
     if row is None:
         return "the row does not exist any more"
     try:
-        _decide(job, action, row)
+        _decide(job, action, row, decided_at)
     except ApiError as refusal:
         # The id, since the name of a row may be that of a person, who may be erased.
         return f"{row.pk}: {error_text(refusal)}"
@@ -179,7 +181,7 @@ def _perform(job: BulkJob, action: AdminAction, row: Model | None) -> str:
 
 @retried
 @transaction.atomic
-def _decide(job: BulkJob, action: AdminAction, row: Model) -> None:
-    action.carry_out(row, seen_at=job.created_at, by=job.by, reason=job.reason)
-    if not count_rows(job, changed=[row.pk]):
+def _decide(job: BulkJob, action: AdminAction, row: Model, decided_at: datetime | None) -> None:
+    own = action.carry_out(row, seen_at=job.created_at, decided_at=decided_at, by=job.by, reason=job.reason)
+    if not count_rows(job, changed={row.pk: own}):
         raise JobInterrupted

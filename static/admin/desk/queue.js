@@ -68,11 +68,13 @@ function start() {
     reason.focus();
   }
 
-  async function send(row, decision) {
+  /* `decided`: the time of the decision that this one undoes, which the service refuses after a later one. */
+  async function send(row, decision, decided = "") {
     const form = formOf(row);
     const body = new FormData(form);
     body.set("decision", decision);
     if (decision === "undo") body.set("reason", "");
+    if (decided) body.set(`decided-${row.dataset.decide}`, decided);
     const response = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
     const type = response.headers.get("Content-Type") || "";
     if (!type.includes("json")) return { error: "The page is out of date. Load it again." };
@@ -104,7 +106,9 @@ function start() {
       return;
     }
     setState(row, answer);
-    if (answer.undo && decision !== answer.undo) offerUndo({ row, decision: answer.undo });
+    if (answer.undo && decision !== answer.undo) {
+      offerUndo({ row, decision: answer.undo, decided: answer.decided });
+    }
     for (const button of buttonsOf(row)) button.disabled = true;
     lineOf(row).classList.add("decided-row");
     say(answer.text);
@@ -142,10 +146,10 @@ function start() {
   async function undo() {
     if (!undoable.length || isBusy) return;
     const latest = undoable.at(-1);
-    const { row, decision } = latest;
+    const { row, decision, decided } = latest;
     isBusy = true;
     try {
-      const answer = await send(row, decision);
+      const answer = await send(row, decision, decided);
       withdrawUndo(latest);
       if (answer.error) {
         sayError(answer);
