@@ -15,7 +15,7 @@ export class Reactions {
   constructor(message, panel) {
     this.id = message.id;
     this.panel = panel;
-    Object.assign(this, { known: new Map(), busy: false, presses: 0 });
+    Object.assign(this, { known: new Map(), busy: false, presses: 0, keys: {} });
     this.chips = h("div", { class: "reactions", role: "group", "aria-label": t("panel.reactions"), hidden: true });
     this.add = h("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => this.toggleChoice() }, icon("smile"), t("panel.react"));
     this.choice = h("div", { class: "choice", role: "group", "aria-label": t("panel.react"), hidden: true });
@@ -122,8 +122,11 @@ export class Reactions {
     const session = await this.panel.signedIn();
     if (!session || this.busy) return;
     this.setBusy(true);
+    // A press that failed may have removed the reaction: with another key, its retry would set it again.
+    const key = (this.keys[emoji + toggle] ||= newKey());
     try {
-      const { record } = await write(session, "POST", "/v1/reactions", { body: { messageId: this.id, emoji, toggle }, key: newKey() });
+      const { record } = await write(session, "POST", "/v1/reactions", { body: { messageId: this.id, emoji, toggle }, key });
+      this.keys = {};
       const isRemoved = record.action === "removed";
       this.panel.own.set(this.id, isRemoved ? null : emoji);
       if (!isRemoved) {
@@ -158,6 +161,7 @@ export class Reactions {
   changed(type, { emoji, author }) {
     const session = current();
     if (this.busy || !session || !author || author.id !== session.userId) return;
+    this.keys = {};
     this.panel.own.set(this.id, type === "reaction.removed" ? null : emoji);
     this.update(this.counts);
   }
