@@ -32,7 +32,7 @@ def used_of_other(folder: Path) -> str:
 
 
 def _sources(folder: Path) -> dict[str, str]:
-    return {file.stem: file.read_text(encoding="utf-8") for file in folder.glob("*.js")}
+    return {file.stem: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.js"))}
 
 
 def _function(name: str, source: str) -> str:

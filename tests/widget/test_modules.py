@@ -39,6 +39,15 @@ def test_each_module_becomes_a_function_after_those_that_it_imports(tmp_path: Pa
     assert joined == JOINED
 
 
+def test_modules_are_joined_in_one_order_on_every_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The digest of the script is a part of its address, which every host of a service has to know."""
+    joined = modules(tmp_path, a="export const a = 1;\n", b="export const b = 2;\n", c="export const c = 3;\n")
+    listed = sorted(tmp_path.glob("*.js"), reverse=True)
+    for files in (listed, listed[::-1]):
+        monkeypatch.setattr(Path, "glob", lambda *_, files=files: iter(files))
+        assert join_modules(tmp_path) == joined
+
+
 def test_modules_of_another_folder_are_those_of_the_function_around(tmp_path: Path) -> None:
     joined = modules(tmp_path, c='import { h } from "../panel/dom.js";\nimport { t } from "../panel/words.js";\n')
     assert joined == "const $c = (() => {\nconst { h } = $dom;\nconst { t } = $words;\n\nreturn {  };\n})();"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
+from embeds.widget.locales import words
 from messaging.models import Account
 from reactions.models import Reaction
+from tests.api import Api
+from tests.widget.clock import poll_until
 from tests.widget.live import Live, panel_frame
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -65,3 +68,51 @@ def test_chip_has_focus_after_its_count_changes(live: Live, chip: Locator) -> No
     chip.press("Enter")
     expect(chip).to_have_text("🎉2")
     expect(chip).to_be_focused()
+
+
+def lose_one_response(live: Live) -> None:
+    """The service executes the next press, and the browser gets no response."""
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    live.context.route(f"{live.app}/v1/reactions", lose, times=1)
+
+
+def test_removal_whose_response_is_lost_is_confirmed_by_the_next_press(live: Live, chip: Locator, ada: Account) -> None:
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    lose_one_response(live)
+    chip.click()
+    toast = live.context.pages[0].frame_locator("iframe").locator("#toast")
+    expect(toast).to_have_text(words("en")["error"]["network"])
+    expect(chip).to_have_attribute("aria-disabled", "false")
+    assert not Reaction.objects.filter(account=ada).exists()
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "false")
+    expect(toast).to_have_text(words("en")["panel"]["unreacted"].replace("{emoji}", "🎉"))
+    assert not Reaction.objects.filter(account=ada).exists()
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    assert Reaction.objects.filter(account=ada).exists()
+
+
+def test_press_after_a_lost_response_removes_a_reaction_that_was_set_again_elsewhere(live: Live, ada: Account) -> None:
+    post = live.message()
+    reaction = {"messageId": str(post.pk), "emoji": "🎉", "toggle": False}
+    live.reaction(post, "🎉")
+    live.signed_in(ada)
+    live.context.clock.install()
+    page, panel = live.follow()
+    chip = panel.locator(".chip")
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    lose_one_response(live)
+    chip.click()
+    expect(chip).to_have_text("🎉1")
+    assert Api.as_person(ada).post("/v1/reactions", reaction).status == 200
+    poll_until(page, panel.locator(".chip", has_text="🎉2"))
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "false")
+    assert not Reaction.objects.filter(account=ada).exists()

@@ -9,9 +9,11 @@ from django.utils import timezone
 from playwright.sync_api import FrameLocator, expect
 
 from messaging.models import Account, Message
+from tests.api import Api
 from tests.factories import PersonFactory
 from tests.widget.clock import poll
 from tests.widget.live import Live
+from tests.widget.test_panel_actions import choose, post_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -93,6 +95,46 @@ def test_own_reply_to_a_closed_list_opens_it(live: Live, ada: Account) -> None:
     expect(panel.locator("article.reply")).to_have_count(6)
     assert rows(panel) == [*answers(0, 4), "Mine"]
     expect(panel.locator("article.reply").last).to_be_focused()
+
+
+@pytest.mark.parametrize(("others", "left"), [(0, []), (3, ["Show 3 replies"])])
+def test_button_does_not_count_a_reply_that_its_author_has_deleted(
+    live: Live, ada: Account, others: int, left: list[str]
+) -> None:
+    """No change and no list of the service brings the count."""
+    root = live.message(content="Root")
+    own = live.message(content="Mine", parent=root, author=ada)
+    live.reaction(own, "👍")
+    for n in range(others):
+        live.message(content=f"Answer {n}", parent=root)
+    live.signed_in(ada)
+    live.context.route("**/v1/changes?*", lambda route: route.abort())
+    _, panel = live.open()
+    choose(post_of(panel, own), "delete")
+    post_of(panel, own).locator("form").get_by_role("button", name="Delete").click()
+    expect(post_of(panel, own)).to_have_count(0)
+    assert rows(panel) == left
+    assert Api().get(f"/api/messages/{root.pk}").json["replyCount"] == others
+
+
+def test_button_counts_the_same_replies_after_one_that_awaits_review_is_deleted(live: Live, ada: Account) -> None:
+    thread_of(live, 3)
+    live.embed.community.pre_moderation = "everyone"
+    live.embed.community.save()
+    live.signed_in(ada)
+    live.context.route("**/v1/changes?*", lambda route: route.abort())
+    _, panel = live.open()
+    root = panel.locator(".thread > .list > article")
+    root.locator("> .body").get_by_role("button", name="Reply").click()
+    panel.locator("article textarea").fill("Mine")
+    panel.locator("article form").get_by_role("button", name="Reply").click()
+    pending = panel.locator("article.reply", has_text="Mine")
+    pending.wait_for()
+    shown = rows(panel)
+    choose(pending, "delete")
+    pending.locator("form").get_by_role("button", name="Delete").click()
+    expect(pending).to_have_count(0)
+    assert rows(panel) == [row for row in shown if row != "Mine"]
 
 
 def test_replies_of_others_appear_in_an_open_list_and_in_one_that_hides_none(live: Live) -> None:

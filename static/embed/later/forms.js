@@ -1,7 +1,7 @@
 /** The forms in a post that its menu opens: edit, delete, report. */
 
 import { getMessage, write } from "../panel/api.js";
-import { h } from "../panel/dom.js";
+import { fill, h } from "../panel/dom.js";
 import { load, store } from "../panel/memory.js";
 import { addPending, settlePending } from "../panel/own.js";
 import { t } from "../panel/words.js";
@@ -86,4 +86,16 @@ export function report(post) {
     done: () => panel.announce(t("panel.reported")),
   });
   form.show(choices[0].firstChild);
+}
+
+/** The selected address of a post, for a browser without access to the clipboard. */
+export function link({ message: { url }, tool, menu }) {
+  const close = (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    menu.button.focus({ preventScroll: true });
+  };
+  const field = h("input", { readonly: true, value: url, "aria-label": t("panel.copy_link"), onkeydown: close, onblur: () => field.remove() });
+  fill(tool, field);
+  field.select();
 }

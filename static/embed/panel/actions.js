@@ -1,6 +1,5 @@
 /** The actions in the menu of a post: copy its link, edit, delete, report. */
 
-import { fill, h } from "./dom.js";
 import { explain } from "./failures.js";
 import { later } from "./scripts.js";
 import { current } from "./session.js";
@@ -20,20 +19,14 @@ export function actionsOf(post) {
   ].filter(Boolean);
 }
 
-/** A browser without access to the clipboard gets the selected address. */
-async function copyLink({ message: { url }, panel, tool, menu }) {
+/** A browser without access to the clipboard gets the address in a field. */
+async function copyLink(post) {
+  const { message, panel } = post;
   try {
-    await navigator.clipboard.writeText(url);
+    await navigator.clipboard.writeText(message.url);
     panel.announce(t("panel.link_copied"));
   } catch {
-    const close = (event) => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      menu.button.focus({ preventScroll: true });
-    };
-    const field = h("input", { readonly: true, value: url, "aria-label": t("panel.copy_link"), onkeydown: close, onblur: () => field.remove() });
-    fill(tool, field);
-    field.select();
+    openForm("link", post);
   }
 }
 

@@ -5,8 +5,11 @@ import { settings } from "./words.js";
 
 let page = null;
 
+/** Set the page of later events, without query and fragment; returns whether it was set before. */
 export function setPage(url) {
+  const former = page;
   page = url.split(/[?#]/)[0];
+  return page === former;
 }
 
 export function count(event) {

@@ -1,6 +1,7 @@
 /** The entry point of the panel: creates its parts and connects them. */
 
 import { setPage } from "./analytics.js";
+import { pageIdOf } from "./api.js";
 import { Arrival } from "./arrival.js";
 import { Changes } from "./changes.js";
 import { Composer } from "./composer.js";
@@ -27,6 +28,8 @@ const own = new OwnReactions();
 const TOAST_MS = 7000;
 const CLOCK_MS = 30000;
 let isOpen = true;
+// The address that the loader has told last.
+let told = null;
 
 /** The interface of the panel for the thread, posts and composers. */
 const panel = {
@@ -123,10 +126,20 @@ function showAccount() {
   if (hadFocus) account.querySelector("button").focus();
 }
 
-function openPage(url) {
-  if (!url || url === thread.url) return;
-  setPage(url);
-  thread.open(url);
+/**
+ * Show the page of an address, and the post that a link names. If only the parameters differ, the posts and what the reader
+ * writes stay while the page is looked up, and after that if it is the same. If the look-up fails, the thread repeats it
+ * and shows the failure: the posts may be of another page.
+ */
+async function openPage(url, id) {
+  if (!url) return;
+  told = url;
+  const mayStay = setPage(url) && thread.pageId && url !== thread.url;
+  const pageId = mayStay && (await pageIdOf(url).catch(() => null));
+  if (url !== told) return;
+  if (pageId && pageId === thread.pageId) thread.url = url;
+  if (url !== thread.url) thread.open(url, pageId);
+  arrival.go(id);
 }
 
 const isVisible = () => isOpen && document.visibilityState === "visible";
@@ -151,10 +164,7 @@ onChange(() => {
 showAccount();
 renewQuietly();
 listen({
-  page: ({ url, id }) => {
-    openPage(url);
-    arrival.go(id);
-  },
+  page: ({ url, id }) => openPage(url, id),
   theme: ({ values }) => { applyTheme(values).catch(() => {}); },
   open: () => {
     setOpen(true);

@@ -1,7 +1,6 @@
 /** The small Markdown of posts as nodes. Its parser is a script of its own, loaded for the first text that has marks. */
 
 import { fill, h } from "./dom.js";
-import { withMentions } from "./handles.js";
 import { importScript } from "./scripts.js";
 import { settings } from "./words.js";
 
@@ -10,6 +9,8 @@ const MARKS = /[*_`[\\]|:\/\/|^[ \t]*(?:[-+>~]|\d{1,9}[.)])/m;
 const PATIENCE_MS = 3000;
 const REL = "ugc nofollow noopener";
 const WITH_DIRECTION = ["p", "li", "blockquote"];
+// By the rule of the service.
+const MENTION = /(?<![\p{L}\p{N}_])(@[A-Za-z0-9_]{3,30})(?![\p{L}\p{N}_])/u;
 // In them a handle is no mention.
 const LITERAL = ["code", "pre", "a"];
 
@@ -51,6 +52,11 @@ function nodes(text) {
 function paragraphs(text) {
   const parts = text.replace(/\r\n?/g, "\n").split(/\n[ \t]*(?:\n[ \t]*)*\n/).map((part) => part.trim());
   return parts.filter(Boolean).map((part) => ["p", [part], {}]);
+}
+
+/** A text as strings and marked handles. */
+function withMentions(text) {
+  return text.split(MENTION).map((part, at) => (at % 2 ? h("bdi", { class: "mention" }, part) : part));
 }
 
 function node(child, isLiteral = false) {

@@ -1,21 +1,36 @@
 /** The reactions of one post: buttons with counts, a row of emoji to choose from, and the names of those who reacted. */
 
 import { count } from "./analytics.js";
-import { listReactions, newKey, write } from "./api.js";
+import { call, listReactions, newKey, write } from "./api.js";
 import { fill, h, icon, userText } from "./dom.js";
-import { openPicker, remember } from "./emoji.js";
 import { explain } from "./failures.js";
+import { load, store } from "./memory.js";
+import { importScript } from "./scripts.js";
 import { current } from "./session.js";
-import { number, t } from "./words.js";
+import { number, settings, t } from "./words.js";
 
 const OFFERED = ["👍", "❤️", "😂", "🎉", "🤔", "👀", "🙏", "😮"];
+// The name under which the last chosen ones are stored.
+const RECENT = "emoji";
+const RECENT_MAX = 16;
+
+function remember(emoji) {
+  const others = (load(RECENT) || []).filter((known) => known !== emoji);
+  store(RECENT, [emoji, ...others].slice(0, RECENT_MAX));
+}
+
+/** Returns a picker of all emoji, whose script and names are loaded now. It calls `onPick(emoji)`. */
+async function openPicker(onPick) {
+  const [{ Picker }, { record }] = await Promise.all([importScript(settings.pickerUrl), call("GET", settings.emojiUrl)]);
+  return new Picker({ groups: record, recent: load(RECENT) || [], onPick, tools: { h, fill, t } });
+}
 
 export class Reactions {
   /** `panel`: see main.js. */
   constructor(message, panel) {
     this.id = message.id;
     this.panel = panel;
-    Object.assign(this, { known: new Map(), busy: false, presses: 0 });
+    Object.assign(this, { known: new Map(), busy: false, presses: 0, keys: {} });
     this.chips = h("div", { class: "reactions", role: "group", "aria-label": t("panel.reactions"), hidden: true });
     this.add = h("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => this.toggleChoice() }, icon("smile"), t("panel.react"));
     this.choice = h("div", { class: "choice", role: "group", "aria-label": t("panel.react"), hidden: true });
@@ -62,21 +77,14 @@ export class Reactions {
     if (focused && focused !== document.activeElement) (chips.includes(focused) ? focused : this.add).focus({ preventScroll: true });
   }
 
-  async toggleChoice() {
+  toggleChoice() {
     if (!this.choice.hidden) return this.closeChoice();
     const names = h("p", { class: "names" });
     fill(this.choice, OFFERED.map((emoji) => h("button", { type: "button", class: "emoji", "aria-label": emoji, "aria-pressed": String(this.own === emoji), onclick: () => this.press(emoji) }, emoji)), this.more(), this.picker, names);
     this.choice.hidden = false;
     this.add.setAttribute("aria-expanded", "true");
     this.choice.querySelector("button").focus();
-    const press = this.presses;
-    try {
-      const { reactions, counts } = await listReactions(this.id);
-      if (press === this.presses && !this.busy) this.learn(reactions, counts);
-      fill(names, reactions.slice(0, 8).map(({ emoji, author }) => h("span", {}, emoji, " ", userText("bdi", author.name))));
-    } catch {
-      // The names are optional; choosing an emoji works without them.
-    }
+    this.refresh(names);
   }
 
   /** The button that opens the picker of all emoji. */
@@ -122,8 +130,11 @@ export class Reactions {
     const session = await this.panel.signedIn();
     if (!session || this.busy) return;
     this.setBusy(true);
+    // A press that failed may have removed the reaction: with another key, its retry would set it again.
+    const key = (this.keys[emoji + toggle] ||= newKey());
     try {
-      const { record } = await write(session, "POST", "/v1/reactions", { body: { messageId: this.id, emoji, toggle }, key: newKey() });
+      const { record } = await write(session, "POST", "/v1/reactions", { body: { messageId: this.id, emoji, toggle }, key });
+      this.keys = {};
       const isRemoved = record.action === "removed";
       this.panel.own.set(this.id, isRemoved ? null : emoji);
       if (!isRemoved) {
@@ -136,7 +147,8 @@ export class Reactions {
       this.panel.failed(failure, explain(failure));
     }
     this.setBusy(false);
-    this.refresh(++this.presses);
+    this.presses += 1;
+    this.refresh();
   }
 
   setBusy(busy) {
@@ -144,13 +156,18 @@ export class Reactions {
     this.update(this.counts);
   }
 
-  /** Load the reactions of others and the reader's own. A response from before a later press is ignored. */
-  async refresh(press) {
+  /**
+   * Load the reactions of others and the reader's own, and fill `names` with those who reacted. A response from before a
+   * later press changes no count.
+   */
+  async refresh(names) {
+    const { presses } = this;
     try {
       const { reactions, counts } = await listReactions(this.id);
-      if (press === this.presses && !this.busy) this.learn(reactions, counts);
+      if (presses === this.presses && !this.busy) this.learn(reactions, counts);
+      if (names) fill(names, reactions.slice(0, 8).map(({ emoji, author }) => h("span", {}, emoji, " ", userText("bdi", author.name))));
     } catch {
-      // The count of this emoji is known; the next refresh of the thread updates the others.
+      // The names are optional. The count of a pressed emoji is known; the next refresh of the thread updates the others.
     }
   }
 
@@ -158,6 +175,7 @@ export class Reactions {
   changed(type, { emoji, author }) {
     const session = current();
     if (this.busy || !session || !author || author.id !== session.userId) return;
+    this.keys = {};
     this.panel.own.set(this.id, type === "reaction.removed" ? null : emoji);
     this.update(this.counts);
   }

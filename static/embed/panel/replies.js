@@ -135,7 +135,10 @@ export class Replies {
     return isShown;
   }
 
+  /** A public reply that disappears is not counted any more, before the next change or list has the count. */
   remove(id) {
+    const post = this.posts.get(id);
+    if (post && isPublic(post)) this.parent.replyCount -= 1;
     this.posts.delete(id);
     this.label();
   }

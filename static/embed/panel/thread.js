@@ -25,12 +25,12 @@ export class Thread {
     this.element = h("div", { class: "thread" }, this.news.status, this.news.button, this.list, this.notice, this.more);
   }
 
-  /** Show the posts of a page. */
-  async open(url) {
+  /** Show the posts of another page. Its id may be known already. */
+  async open(url, pageId) {
     this.url = url;
     this.pageId = null;
     this.panel.pageChanged();
-    await this.reload();
+    await this.reload({ pageId });
   }
 
   /** Show other posts, or another order, which is remembered: `{ kind, sort }`. */
@@ -54,9 +54,9 @@ export class Thread {
     return undefined;
   }
 
-  reload({ quietly = false } = {}) {
+  reload({ quietly = false, pageId = null } = {}) {
     if (!quietly) this.clear();
-    this.loaded = this.load();
+    this.loaded = this.load(pageId);
     return this.loaded;
   }
 
@@ -71,11 +71,11 @@ export class Thread {
   }
 
   /** Returns whether the list was loaded, or the result of a later call that replaced this one. */
-  async load() {
+  async load(pageId) {
     const run = ++this.run;
     this.element.setAttribute("aria-busy", "true");
     try {
-      const known = this.pageId || (await pageIdOf(this.url));
+      const known = this.pageId || pageId || (await pageIdOf(this.url));
       if (run !== this.run) return this.loaded;
       if (!this.pageId) {
         this.pageId = known;

@@ -62,15 +62,15 @@ export class Tools {
    * the first posts do not wait for it.
    */
   count() {
-    const { posts, cursor, url } = this.thread;
+    const { posts, cursor, url, pageId } = this.thread;
     const sum = [...posts.values()].reduce((all, { message }) => all + 1 + message.replyCount, 0);
     if (sum > LARGE) this.find.hidden = false;
-    if (!this.find.hidden || !cursor || this.counted === url) return;
-    this.counted = url;
+    if (!this.find.hidden || !cursor || this.counted === pageId) return;
+    this.counted = pageId;
     const count = async () => {
       READING.forEach((type) => this.panel.scroller.removeEventListener(type, count));
       const all = await countPosts(url).catch(() => 0);
-      if (url === this.thread.url && all > LARGE) this.find.hidden = false;
+      if (pageId === this.thread.pageId && all > LARGE) this.find.hidden = false;
     };
     READING.forEach((type) => this.panel.scroller.addEventListener(type, count));
   }
