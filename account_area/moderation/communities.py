@@ -28,7 +28,7 @@ TABS = {
     "pending": (_("Pending"), _("Nothing waits for approval. Posts appear here where the rules hold them back.")),
     "reported": (_("Reported"), _("No post has open reports. What readers report appears here.")),
     "recent": (_("Recent"), _("Nobody has posted yet. The newest posts appear here.")),
-    "hidden": (_("Hidden"), _("No post is hidden. Posts that you hide appear here, and can be restored.")),
+    "hidden": (_("Hidden"), _("Posts that moderators hide appear here, and can be restored.")),
 }
 
 

@@ -43,7 +43,8 @@ class AdminAction:
     shows the form on the page of the row, `bulk` adds an action to the list. With a `key`, the action is a button in
     the row of a list, and of the bar below it; `undo` is the name of the action that undoes it. With `takes_seen_at`,
     `run` also takes `seen_at`: the `updated_at` of the row as the page showed it, None if that is not known. With
-    `takes_decided_at`, it takes `decided_at`: the time of the decision to undo, None if that is not known.
+    `takes_decided_at`, it takes `decided_at`: the time of the decision to undo, None if that is not known. One that is
+    not `is_offered` on the page of a row is reached as the `undo` of another action.
     """
 
     name: str
@@ -60,6 +61,7 @@ class AdminAction:
     undo: str = ""
     takes_seen_at: bool = False
     takes_decided_at: bool = False
+    is_offered: bool = True
 
     def carry_out(
         self, row: Any, *, seen_at: datetime | None, decided_at: datetime | None, **arguments: Any

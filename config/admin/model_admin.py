@@ -128,7 +128,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
 
     def available_actions(self, row: Any) -> dict[str, Any]:
         """The available actions of a row, as links or with their forms."""
-        available = [action for action in self.row_actions if action.is_available(row)]
+        available = [action for action in self.row_actions if action.is_offered and action.is_available(row)]
         return {
             "linked_actions": [action for action in available if not action.inline],
             "inline_actions": [

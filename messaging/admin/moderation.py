@@ -74,10 +74,13 @@ UNDO_RESTORING = AdminAction(
     confirmation="The post is hidden again, as before it was restored.",
     success_message="hidden, as before it was restored",
     run=lambda row, **arguments: undo_restoring(message_id=row.pk, **arguments),
-    # Not offered by itself, since hiding is: for the undo button of a list, and for jobs that undo others.
-    is_available=lambda _row: False,
+    is_available=lambda row: (
+        row.status == MessageStatus.PUBLISHED or row.status == row.status_before_hiding == MessageStatus.DELETED
+    ),
     bulk=False,
     takes_decided_at=True,
+    # Hiding is.
+    is_offered=False,
 )
 BAN = AdminAction(
     name="ban",

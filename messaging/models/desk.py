@@ -52,7 +52,7 @@ class BulkJob(Leased):
     about = models.ForeignKey(Account, on_delete=models.CASCADE, null=True, related_name="+")
     reason = models.CharField(max_length=REASON_MAX, blank=True)
     ids = ArrayField(models.UUIDField(), default=list)
-    # Of a job that undoes another one: the `decided_at` of each row of `ids` after that one.
+    # Of a job that undoes decisions: the `decided_at` that each row of `ids` has by the decision to undo.
     undoes = ArrayField(models.DateTimeField(null=True), null=True)
     total = models.PositiveIntegerField()
     done = models.PositiveIntegerField(default=0)

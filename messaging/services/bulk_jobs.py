@@ -29,13 +29,14 @@ STORED_DAYS = 90
 
 @retried
 @transaction.atomic
-def start_job(*, kind: str, label: str, ids: Sequence[UUID], by: Account, reason: str = "") -> BulkJob:
-    """A job on rows, in this order. Raises TooManyRows (422)."""
+def start_job(
+    *, kind: str, label: str, ids: Sequence[UUID], by: Account, reason: str = "", undoes: Sequence[datetime | None] = ()
+) -> BulkJob:
+    """A job on rows, in this order, which may undo the decisions of the times `undoes`. Raises TooManyRows (422)."""
     if len(ids) > ROWS_MAX:
         raise TooManyRows(max=ROWS_MAX)
-    job = BulkJob.objects.create(
-        kind=kind, label=label[:LABEL_MAX], ids=list(ids), total=len(ids), by_id=by.pk, reason=reason
-    )
+    rows: dict[str, Any] = {"ids": list(ids), "undoes": list(undoes) or None, "total": len(ids)}
+    job = BulkJob.objects.create(kind=kind, label=label[:LABEL_MAX], by_id=by.pk, reason=reason, **rows)
     log_decision(by=by, about=job, verb="Started", reason=reason)
     return job
 

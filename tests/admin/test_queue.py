@@ -319,6 +319,25 @@ class TestPosts:
         post.refresh_from_db()
         assert post.status == "hidden"
 
+    @pytest.mark.parametrize("in_list", [True, False])
+    def test_the_page_of_an_undo_of_a_restoring_has_a_form(self, admin_client: Client, in_list: bool) -> None:
+        post = MessageFactory(status="hidden")
+        sent = {"action": "restore", "_selected_action": [str(post.pk)], "confirmed": "1", "reason": ""}
+        if not in_list:
+            sent = {"decision": "restore", "reason": ""}
+        url = page(Message, "changelist") if in_list else page(post, "decide")
+        shown = admin_client.post(url, sent, follow=True).content.decode()
+        undo = unescape(re.findall(r'restored. <a href="([^"]+)">Undo…</a>', shown)[0])
+        form = admin_client.get(undo).content.decode()
+        fields = dict(re.findall(r'<input type="hidden" name="(decided[^"]+)" value="([^"]+)"', form))
+        assert 'value="Undo restoring"' in form
+        admin_client.post(undo, {"reason": "", **fields})
+        post.refresh_from_db()
+        assert post.status == "hidden"
+
+    def test_the_page_of_a_post_does_not_offer_to_undo_a_restoring(self, admin_client: Client) -> None:
+        assert "Undo restoring" not in admin_client.get(page(MessageFactory(), "change")).content.decode()
+
     def test_a_confirmation_page_is_refused_after_a_later_decision(self, admin_client: Client) -> None:
         """Of an undo that is chosen for a post, without a decision to name: that which the page shows."""
         post, other = MessageFactory(), SuperAdminFactory()

@@ -153,6 +153,22 @@ class TestLaterDecisions:
         undoing = undone(admin_client, job)
         assert (undoing.done, undoing.refused, statuses(rows)) == (0, 2, after)
 
+    def test_a_job_of_an_undo_on_a_whole_list_is_refused_after_a_later_decision(
+        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
+        rows, other = posts("published"), SuperAdminFactory()
+        for row in rows:
+            hide_message(message_id=row.pk, by=other, reason="Theirs.")
+        sent = {"action": "undo-hiding", "select_across": "1", "_selected_action": [str(rows[0].pk)]}
+        sent |= {"confirmed": "1", "counted": str(len(rows)), "reason": ""}
+        admin_client.post(f"{page(Message, 'changelist')}?status__exact=hidden", sent)
+        restore_message(message_id=rows[0].pk, by=other)
+        hide_message(message_id=rows[0].pk, by=other, reason="For another reason.")
+        job = run_to_end(BulkJob.objects.get().pk)
+        assert (job.done, job.refused) == (len(rows) - 1, 1)
+        assert statuses(rows) == ["hidden"] + ["published"] * (len(rows) - 1)
+
 
 class TestInterruptions:
     def test_a_job_that_was_interrupted_and_continued_is_undone_as_a_whole(

@@ -37,7 +37,7 @@ class ManyRowsAdmin(ReadOnlyModelAdmin):
             chosen = chosen.filter(created_at__lte=as_of)
         if not chosen[BULK_MAX:].exists():
             return super().perform_on_many(request, chosen, action)
-        ids = list(chosen.values_list("pk", flat=True)[: ROWS_MAX + 1])
+        ids, undoes = _rows_of(chosen, action)
         if len(ids) > ROWS_MAX:
             self.message_user(request, TooManyRows(max=ROWS_MAX).body()["message"], messages.ERROR)
             return None
@@ -45,7 +45,7 @@ class ManyRowsAdmin(ReadOnlyModelAdmin):
         if form.is_valid() and len(ids) > _counted(request):
             form.add_error(None, GROWN)
         if form.is_valid():
-            return self._start(request, action, ids, form.cleaned_data["reason"])
+            return self._start(request, action, reason=form.cleaned_data["reason"], ids=ids, undoes=undoes)
         counted = {"as_of": as_of.isoformat(), "counted": len(ids)}
         shown = list(chosen[: min(SHOWN_MAX, BULK_MAX)])
         return confirmation(self, request, action, shown, form, more=len(ids) - len(shown), hidden=counted)
@@ -74,10 +74,19 @@ class ManyRowsAdmin(ReadOnlyModelAdmin):
         label = f"{action.label} {number:,} {self.opts.verbose_name_plural}"
         return {"kind": f"{self.model._meta.label_lower}:{action.name}", "label": label}
 
-    def _start(self, request: HttpRequest, action: AdminAction, ids: list[UUID], reason: str) -> HttpResponse:
-        job = start_job(ids=ids, by=request.user, reason=reason, **self._job(action, len(ids)))  # type: ignore[arg-type]
+    def _start(self, request: HttpRequest, action: AdminAction, *, ids: list[UUID], **values: Any) -> HttpResponse:
+        job = start_job(ids=ids, by=request.user, **values, **self._job(action, len(ids)))  # type: ignore[arg-type]
         run_soon()
         return HttpResponseRedirect(returning(change_url(job), to=request.get_full_path()))
+
+
+def _rows_of(chosen: QuerySet[Any], action: AdminAction) -> tuple[list[UUID], list[datetime | None]]:
+    """The ids of the rows, and the times of their decisions for an action that undoes these."""
+    chosen = chosen[: ROWS_MAX + 1]
+    if not action.takes_decided_at:
+        return list(chosen.values_list("pk", flat=True)), []
+    rows = list(chosen.values_list("pk", "decided_at"))
+    return [pk for pk, _at in rows], [at for _pk, at in rows]
 
 
 def _as_of(request: HttpRequest) -> datetime:
