@@ -321,6 +321,21 @@ def test_the_link_is_copied_or_shown_selected(live: Live, allowed: bool) -> None
         expect(page.locator("dialog")).to_be_visible()
 
 
+def test_the_shown_link_replaces_the_form_of_an_edit(live: Live, ada: Account) -> None:
+    message = live.message(content="A post", author=ada)
+    live.signed_in(ada)
+    live.context.add_init_script("delete Navigator.prototype.clipboard")
+    page, panel = live.open()
+    post = post_of(panel, message)
+    choose(post, "edit")
+    expect(post.get_by_role("textbox", name=WORDS["edit"])).to_be_focused()
+    choose(post, "copy_link")
+    expect(post.get_by_role("textbox", name=WORDS["copy_link"])).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(post.get_by_role("textbox")).to_have_count(0)
+    expect(post.locator(".content")).to_be_visible()
+
+
 def test_the_time_of_a_post_is_its_permalink(live: Live) -> None:
     message = live.message(content="A post")
     reply = MessageFactory(page=live.article, parent=message)

@@ -161,6 +161,23 @@ def test_post_that_a_link_names_is_shown_when_its_page_is_known(live: Live) -> N
     assert panel.locator("#toast").inner_text() == ""
 
 
+def test_page_of_several_links_is_looked_up_once_and_shows_the_last(live: Live) -> None:
+    live.message(content="Of the article")
+    first = of_page(live, "?id=2")
+    last = live.message(page=first.page, content="Of ?id=2, too")
+    page, panel, _ = open_at(live, "")
+    held, looked_up = hold_addresses(live), []
+    live.context.on("request", lambda request: looked_up.append(request.url) if NORMALIZE in request.url else None)
+    go(page, f"?id=2#community-post-{first.pk}")
+    route = wait_for(live, held, "?id=2")
+    panel_frame(page).evaluate(NEXT_MESSAGE)
+    go(page, f"?id=2#community-post-{last.pk}")
+    panel_frame(page).evaluate("told")
+    route.fallback()
+    expect_arrived(panel, last)
+    assert len(looked_up) == 1
+
+
 def test_unknown_page_of_an_address_is_told_and_can_be_loaded(live: Live) -> None:
     """The posts of the former page might be those of another one."""
     live.message(content="Of the article")

@@ -98,6 +98,23 @@ def test_removal_whose_response_is_lost_is_confirmed_by_the_next_press(live: Liv
     assert Reaction.objects.filter(account=ada).exists()
 
 
+def test_press_after_two_lost_responses_sets_the_emoji_that_was_pressed_last(live: Live, ada: Account) -> None:
+    post = live.message()
+    live.reaction(post, "🎉")
+    live.reaction(post, "👍")
+    live.signed_in(ada)
+    _, panel = live.open()
+    party, thumb = (panel.locator(".chip", has_text=emoji) for emoji in ("🎉", "👍"))
+    for chip in (party, thumb):
+        lose_one_response(live)
+        chip.click()
+        expect(chip).to_have_text("🎉2" if chip is party else "👍2")
+        expect(chip).to_have_attribute("aria-disabled", "false")
+    party.click()
+    expect(party).to_have_attribute("aria-pressed", "true")
+    assert Reaction.objects.get(account=ada).emoji == "🎉"
+
+
 def test_press_after_a_lost_response_removes_a_reaction_that_was_set_again_elsewhere(live: Live, ada: Account) -> None:
     post = live.message()
     reaction = {"messageId": str(post.pk), "emoji": "🎉", "toggle": False}

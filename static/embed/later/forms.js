@@ -89,7 +89,8 @@ export function report(post) {
 }
 
 /** The selected address of a post, for a browser without access to the clipboard. */
-export function link({ message: { url }, tool, menu }) {
+export function link({ message: { url }, form, tool, menu }) {
+  form?.close();
   const close = (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();

@@ -28,7 +28,7 @@ const own = new OwnReactions();
 const TOAST_MS = 7000;
 const CLOCK_MS = 30000;
 let isOpen = true;
-// The address that the loader has told last.
+// The address that is looked up, and the post that its link names: `{ url, id }`.
 let told = null;
 
 /** The interface of the panel for the thread, posts and composers. */
@@ -133,13 +133,18 @@ function showAccount() {
  */
 async function openPage(url, id) {
   if (!url) return;
-  told = url;
+  if (told?.url === url) {
+    told.id = id;
+    return;
+  }
+  const mine = (told = { url, id });
   const mayStay = setPage(url) && thread.pageId && url !== thread.url;
   const pageId = mayStay && (await pageIdOf(url).catch(() => null));
-  if (url !== told) return;
+  if (mine !== told) return;
+  told = null;
   if (pageId && pageId === thread.pageId) thread.url = url;
   if (url !== thread.url) thread.open(url, pageId);
-  arrival.go(id);
+  arrival.go(mine.id);
 }
 
 const isVisible = () => isOpen && document.visibilityState === "visible";

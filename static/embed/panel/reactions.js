@@ -131,7 +131,9 @@ export class Reactions {
     if (!session || this.busy) return;
     this.setBusy(true);
     // A press that failed may have removed the reaction: with another key, its retry would set it again.
-    const key = (this.keys[emoji + toggle] ||= newKey());
+    const name = emoji + toggle;
+    const key = this.keys[name] || newKey();
+    this.keys = { [name]: key };
     try {
       const { record } = await write(session, "POST", "/v1/reactions", { body: { messageId: this.id, emoji, toggle }, key });
       this.keys = {};
