@@ -15,6 +15,7 @@ from account_area.moderation import queries
 from config.admin import paginator
 from messaging.models import Account, BulkJob, Community, Message
 from messaging.personal_data.records import AT_ONCE_MAX, is_large
+from messaging.queries.moderation import stored_posts
 from messaging.services import bulk_jobs
 from messaging.services.locking import LONG_STATEMENT_SECONDS
 from tests.admin.pages import page
@@ -106,7 +107,7 @@ def test_the_cards_of_moderators(holder: TokenHolder) -> None:
     community = Community.objects.get()
     newest = Message.objects.latest("pk")
     cards: list[queries.Card] = []
-    posts = queries.stored_posts(community_id=community.pk, ids=[newest.pk])
+    posts = stored_posts(community_id=community.pk, ids=[newest.pk])
     assert posts_read(lambda: cards.extend(queries.cards(posts, community))) <= queries.COUNTED_MAX
     assert cards[0].author_counts == (queries.COUNTED_MAX, 0, 0, queries.COUNTED_MAX)
 
