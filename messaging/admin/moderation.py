@@ -79,7 +79,7 @@ UNDO_RESTORING = AdminAction(
     ),
     bulk=False,
     takes_decided_at=True,
-    # Hiding is.
+    # Hiding is offered instead.
     is_offered=False,
 )
 BAN = AdminAction(

@@ -38,6 +38,28 @@ def decide_json(client: Client, row: Any, decision: str, **sent: Any) -> tuple[i
     return response.status_code, response.json()
 
 
+def link_of_undo(client: Client, post: Message, decision: str, *, in_list: bool) -> str:
+    """Decide on a post, as an action of the list or on its page, and return the link of the message after it."""
+    if in_list:
+        sent = {"action": decision, "_selected_action": [str(post.pk)], "confirmed": "1", "reason": "Mine."}
+        url = page(Message, "changelist")
+    else:
+        sent, url = {"decision": decision, "reason": "Mine."}, page(post, "decide")
+    shown = client.post(url, sent, follow=True).content.decode()
+    return unescape(re.findall(r'<a href="([^"]+)">Undo…</a>', shown)[0])
+
+
+def decided_fields(client: Client, url: str) -> dict[str, str]:
+    """The times of decisions that the form of a confirmation page sends."""
+    form = client.get(url).content.decode()
+    return dict(re.findall(r'<input type="hidden" name="(decided[^"]+)" value="([^"]+)"', form))
+
+
+def send_form_at(client: Client, url: str) -> str:
+    """The page after a confirmation page."""
+    return str(client.post(url, {"reason": "", **decided_fields(client, url)}, follow=True).content.decode())
+
+
 def test_the_list_shows_what_a_decision_needs(admin_client: Client) -> None:
     PersonFactory(handle="harbour_guide")
     community = CommunityFactory(name="Harbour Gazette")
@@ -304,34 +326,19 @@ class TestPosts:
         self, admin_client: Client, in_list: bool
     ) -> None:
         post, other = MessageFactory(), SuperAdminFactory()
-        sent = {"action": "hide", "_selected_action": [str(post.pk)], "confirmed": "1", "reason": "Mine."}
-        if not in_list:
-            sent = {"decision": "hide", "reason": "Mine."}
-        url = page(Message, "changelist") if in_list else page(post, "decide")
-        shown = admin_client.post(url, sent, follow=True).content.decode()
-        undo = unescape(re.findall(r'hidden. <a href="([^"]+)">Undo…</a>', shown)[0])
+        undo = link_of_undo(admin_client, post, "hide", in_list=in_list)
         restore_message(message_id=post.pk, by=other)
         hide_message(message_id=post.pk, by=other, reason="Theirs.")
-        form = admin_client.get(undo).content.decode()
-        fields = dict(re.findall(r'<input type="hidden" name="(decided[^"]+)" value="([^"]+)"', form))
-        text = admin_client.post(undo, {"reason": "", **fields}, follow=True).content.decode()
-        assert "Nothing was changed" in text
+        assert "Nothing was changed" in send_form_at(admin_client, undo)
         post.refresh_from_db()
         assert post.status == "hidden"
 
     @pytest.mark.parametrize("in_list", [True, False])
     def test_the_page_of_an_undo_of_a_restoring_has_a_form(self, admin_client: Client, in_list: bool) -> None:
         post = MessageFactory(status="hidden")
-        sent = {"action": "restore", "_selected_action": [str(post.pk)], "confirmed": "1", "reason": ""}
-        if not in_list:
-            sent = {"decision": "restore", "reason": ""}
-        url = page(Message, "changelist") if in_list else page(post, "decide")
-        shown = admin_client.post(url, sent, follow=True).content.decode()
-        undo = unescape(re.findall(r'restored. <a href="([^"]+)">Undo…</a>', shown)[0])
-        form = admin_client.get(undo).content.decode()
-        fields = dict(re.findall(r'<input type="hidden" name="(decided[^"]+)" value="([^"]+)"', form))
-        assert 'value="Undo restoring"' in form
-        admin_client.post(undo, {"reason": "", **fields})
+        undo = link_of_undo(admin_client, post, "restore", in_list=in_list)
+        assert 'value="Undo restoring"' in admin_client.get(undo).content.decode()
+        assert "hidden, as before it was restored" in send_form_at(admin_client, undo)
         post.refresh_from_db()
         assert post.status == "hidden"
 
@@ -342,8 +349,7 @@ class TestPosts:
         """Of an undo that is chosen for a post, without a decision to name: that which the page shows."""
         post, other = MessageFactory(), SuperAdminFactory()
         hide_message(message_id=post.pk, by=other)
-        form = admin_client.get(page(post, "undo-hiding")).content.decode()
-        fields = dict(re.findall(r'<input type="hidden" name="(decided[^"]+)" value="([^"]+)"', form))
+        fields = decided_fields(admin_client, page(post, "undo-hiding"))
         restore_message(message_id=post.pk, by=other)
         hide_message(message_id=post.pk, by=other, reason="For another reason.")
         admin_client.post(page(post, "undo-hiding"), {"reason": "", **fields})
