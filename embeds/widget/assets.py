@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
 
+import zopfli.gzip
 from django.contrib.staticfiles import finders
 from rcssmin import cssmin
 from rjsmin import jsmin
@@ -37,8 +37,12 @@ class Asset:
 
     content_type: str
     plain: bytes
-    gzipped: bytes
     digest: str
+
+    @cached_property
+    def gzipped(self) -> bytes:
+        # More iterations take twice the time, and save 30 bytes of 25,000.
+        return bytes(zopfli.gzip.compress(self.plain, numiterations=1))
 
 
 @cache
@@ -104,7 +108,7 @@ def panel_styles(scheme: Scheme = "auto") -> Asset:
 
 def asset(content_type: str, text: str) -> Asset:
     plain = text.encode()
-    return Asset(content_type, plain, gzip.compress(plain, 9, mtime=0), hashlib.sha256(plain).hexdigest()[:16])
+    return Asset(content_type, plain, hashlib.sha256(plain).hexdigest()[:16])
 
 
 def loader_source(script: str, styles: str) -> str:

@@ -20,6 +20,9 @@ from tests.widget.live import Live, panel_frame
 
 STATIC = Path(__file__).resolve().parent.parent.parent / "static" / "embed"
 GZIPPED_MAX = 45 * 1024
+# What else the first opening sends is near 15,000 bytes, and a hundred more or less with ids and times: these keep a
+# margin for it.
+SCRIPTS_AND_STYLES_MAX = 30_800
 LINES_MAX = 220
 REQUESTS_MAX = 6
 SHIFT_MAX = 0.01
@@ -55,8 +58,8 @@ for (const kind of ["PluralRules", "NumberFormat", "RelativeTimeFormat", "DateTi
 SHIFT = "shifts.reduce((sum, { value, hadRecentInput }) => sum + (hadRecentInput ? 0 : value), 0)"
 
 
-def test_gzipped_scripts_and_styles_are_at_most_45_kilobytes() -> None:
-    assert len(panel_script().gzipped) + len(panel_styles().gzipped) <= GZIPPED_MAX
+def test_gzipped_scripts_and_styles_leave_room_for_the_rest_of_the_first_opening() -> None:
+    assert len(panel_script().gzipped) + len(panel_styles().gzipped) <= SCRIPTS_AND_STYLES_MAX
     assert gzip.decompress(panel_script().gzipped) == panel_script().plain
 
 
