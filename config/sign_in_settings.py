@@ -17,11 +17,9 @@ DAY = 24 * 3600
 # Whether super admins need a second factor.
 ADMIN_MFA = env.flag("ADMIN_MFA", default=False)
 
+SESSION_ENGINE = "config.pages.sessions"
 # The row of a session ends, at the latest, so long after its last use (see account_area.sign_in.sessions).
 SESSION_COOKIE_AGE = 14 * DAY
-SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"
-CSRF_COOKIE_SAMESITE = "Lax"
 # A link to a new password, in seconds.
 PASSWORD_RESET_TIMEOUT = 3600
 

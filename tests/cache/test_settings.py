@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import runpy
-
 import pytest
 
-import config.settings
+from tests.fresh_settings import fresh_settings
 
 MEGABYTE = 1024 * 1024
 
@@ -23,6 +21,4 @@ def test_the_name_of_release_1_0_is_read_if_the_new_one_is_not_set(
 ) -> None:
     for name in ("RESPONSE_CACHE_MEGABYTES", "KEPT_ANSWER_MEGABYTES"):
         monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert runpy.run_path(config.settings.__file__)["RESPONSE_CACHE_BYTES"] == megabytes * MEGABYTE
+    assert fresh_settings(monkeypatch, environment)["RESPONSE_CACHE_BYTES"] == megabytes * MEGABYTE

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import runpy
 import shlex
-from typing import Any
 
 import pytest
 
-import config.settings
+from tests.fresh_settings import fresh_settings
 from tests.service import ROOT
 
 TEXT = (ROOT / "deploy/systemd/community-messaging-streams.service").read_text()
@@ -25,20 +23,14 @@ def of_the_unit() -> dict[str, str]:
     return dict(word.split("=", 1) for word in own) | NAMED | dict(word.split("=", 1) for word in last)
 
 
-def settings_with(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> dict[str, Any]:
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    return runpy.run_path(config.settings.__file__)
-
-
 def test_the_unit_of_the_streams_serves_them_and_the_workers_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert NAMED["STREAMS"] == "0"
     with monkeypatch.context() as patch:
-        assert settings_with(patch, of_the_unit())["STREAM_URL"] is not None
-    workers = settings_with(monkeypatch, NAMED)
+        assert fresh_settings(patch, of_the_unit())["STREAM_URL"] is not None
+    workers = fresh_settings(monkeypatch, NAMED)
     assert not workers["STREAMS"]
     assert workers["STREAM_URL"] == NAMED["STREAM_URL"]
 
 
 def test_a_service_without_streams_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert settings_with(monkeypatch, {"STREAMS": "0"})["STREAM_URL"] is None
+    assert fresh_settings(monkeypatch, {"STREAMS": "0"})["STREAM_URL"] is None

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.test import Client
 
 from config.mail import send_after_commit
-from config.mail_settings import DROPPED, is_printed, mail_settings
+from config.mail_url import DROPPED, is_printed, mail_settings
 from tests.waiting import eventually
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 import signal
 import time
 from collections.abc import Iterator
@@ -14,13 +13,13 @@ import pytest
 from django.core.cache import cache
 from django.test import override_settings
 
-import config.settings
 from config.api import throttling
 from config.cache import versions
 from config.cache.circuit_breaker import CircuitBreaker
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import PageFactory, PersonFactory
+from tests.fresh_settings import fresh_settings
 from tests.redis_server import start_redis
 from tests.waiting import ATTEMPTS
 
@@ -34,12 +33,11 @@ CALLS = 10
 def redis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popen[bytes]]:
     """A Redis that the settings of the service use."""
     server = start_redis(tmp_path)
-    monkeypatch.setenv("REDIS_URL", f"unix://{tmp_path}/redis.sock")
     monkeypatch.setattr(throttling, "_breaker", CircuitBreaker(5.0, effect=""))
     try:
         # The version store of a process is chosen once, here without Redis.
         versions.store()
-        loaded = runpy.run_path(config.settings.__file__)
+        loaded = fresh_settings(monkeypatch, {"REDIS_URL": f"unix://{tmp_path}/redis.sock"})
         with override_settings(CACHES=loaded["CACHES"], REDIS_URL=loaded["REDIS_URL"]):
             yield server
     finally:

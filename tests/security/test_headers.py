@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import runpy
 from typing import Any
 
 import pytest
 from django.test import Client, RequestFactory, override_settings
 
-import config.settings
 from config.api.exception_handler import csrf_failure
 from tests.api import refusal_of
+from tests.fresh_settings import fresh_settings
 
 pytestmark = pytest.mark.django_db
 MISSING = "0199f000-0000-7000-8000-000000000000"
@@ -63,9 +62,7 @@ def test_the_api_sets_and_reads_no_cookie() -> None:
 @pytest.fixture
 def in_production(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The settings of a service with BASE_URL https://service.example."""
-    for name, value in {**SECRETS, "BASE_URL": "https://service.example", "DEBUG": "0"}.items():
-        monkeypatch.setenv(name, value)
-    return runpy.run_path(config.settings.__file__)
+    return fresh_settings(monkeypatch, {**SECRETS, "BASE_URL": "https://service.example", "DEBUG": "0"})
 
 
 def test_production_serves_https_only(in_production: dict[str, Any]) -> None:
