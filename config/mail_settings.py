@@ -5,11 +5,12 @@ mail may have a link that sets a new password.
 """
 
 from config import env, mail_url
+from config.address_settings import HTTPS
 
 _url = env.text("EMAIL_URL")
 # Whether mails reach people, and whether they are printed. Pages say so if they do not.
 MAIL_IS_SENT = bool(_url)
-MAIL_IS_PRINTED = mail_url.is_printed(_url, base_url=env.text("BASE_URL"))
+MAIL_IS_PRINTED = not MAIL_IS_SENT and not HTTPS
 _read = mail_url.mail_settings(_url or (mail_url.PRINTED if MAIL_IS_PRINTED else mail_url.DROPPED))
 
 EMAIL_BACKEND = _read["EMAIL_BACKEND"]

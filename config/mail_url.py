@@ -15,10 +15,6 @@ PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 INVALID = "EMAIL_URL is invalid: write an address such as smtp+tls://user:password@mail.example.com:587."
 
 
-def is_printed(url: str, *, base_url: str) -> bool:
-    return not url and not base_url.startswith("https://")
-
-
 def mail_settings(url: str) -> dict[str, Any]:
     """Django's settings for an address such as `smtp+tls://user:password@host:587`. Raises ImproperlyConfigured."""
     scheme, separator, rest = url.partition("://")

@@ -16,7 +16,7 @@ def fresh_settings(monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, st
     """Every name of config/settings.py, with these variables of the environment beside the others."""
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    # The modules that it imports are read again as well.
+    # A module that was imported before has the values of the former environment.
     for name in [name for name in sys.modules if name.startswith("config.") and name.endswith("_settings")]:
         monkeypatch.delitem(sys.modules, name)
     return runpy.run_path(config.settings.__file__)

@@ -12,7 +12,8 @@ from django.db import transaction
 from django.test import Client
 
 from config.mail import send_after_commit
-from config.mail_url import DROPPED, is_printed, mail_settings
+from config.mail_url import mail_settings
+from tests.fresh_settings import fresh_settings
 from tests.waiting import eventually
 
 
@@ -41,12 +42,21 @@ def test_invalid_address_is_refused_without_repeating_the_password(url: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("url", "base_url", "printed"),
-    [("", "", True), ("", "http://intranet:8000", True), ("", "https://a.example", False), ("smtp://mail", "", False)],
+    ("url", "base_url", "backend"),
+    [
+        ("", "", "console"),
+        ("", "http://intranet:8000", "console"),
+        ("", "https://a.example", "dummy"),
+        ("smtp://mail", "", "smtp"),
+        ("smtp://mail", "https://a.example", "smtp"),
+    ],
 )
-def test_mails_are_printed_over_http_only(url: str, base_url: str, printed: bool) -> None:
-    assert is_printed(url, base_url=base_url) is printed
-    assert mail_settings(DROPPED)["EMAIL_BACKEND"] == "django.core.mail.backends.dummy.EmailBackend"
+def test_mails_are_printed_over_http_only(
+    monkeypatch: pytest.MonkeyPatch, url: str, base_url: str, backend: str
+) -> None:
+    read = fresh_settings(monkeypatch, {"EMAIL_URL": url, "BASE_URL": base_url})
+    assert read["EMAIL_BACKEND"] == f"django.core.mail.backends.{backend}.EmailBackend"
+    assert (read["MAIL_IS_SENT"], read["MAIL_IS_PRINTED"]) == (backend == "smtp", backend == "console")
 
 
 @pytest.mark.django_db
