@@ -7,11 +7,12 @@ bin := .venv/bin
 checks := style layers security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test busy bench bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk changes consistency check $(checks) faults cluster cluster-faults containers fuzz translations lock venv python
+.PHONY: help run test test-all busy bench bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk changes consistency check $(checks) faults cluster cluster-faults containers fuzz translations lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
-	@echo 'make test    the whole test suite (TESTS="tests/agents -k token" for a part)'
+	@echo 'make test    the quick suite, in under five minutes (TESTS="tests/agents -k token" for a part of all tests)'
+	@echo 'make test-all   every test: also browsers, clusters, faults, backups, documents, programs of others'
 	@echo 'make busy    the tests ten times in a row beside a busy loop on each core (TESTS="tests/faults", TIMES=3)'
 	@echo 'make check   style, types, layers, migrations, deployment, API description, security'
 	@echo 'make bench   measure requests per second with a million posts (BENCH="--posts 10000 --seconds 2 --rounds 1" for a short run)'
@@ -35,15 +36,20 @@ run: python
 	@$(PYTHON) config/runtime/install.py requirements.lock
 	@exec $(bin)/python -m config.runtime.run
 
+pytest = $(bin)/python -m pytest -n 3 --dist worksteal
+
 test: venv
-	@exec $(bin)/python -m pytest -n 3 --dist worksteal $(TESTS)
+	@exec $(pytest) $(or $(TESTS),-m 'not slow or journey')
+
+test-all: venv
+	@exec $(pytest) --limit-processor-time --durations 40 --durations-min 5
 
 # A test that fails by chance fails here: stops at the first failure.
 busy: venv
 	@for core in $$(seq $$(nproc)); do nice $(PYTHON) -c 'while True: pass' & loops="$$loops $$!"; done; \
 	trap 'kill $$loops' EXIT; \
 	for run in $$(seq $(or $(TIMES),10)); do \
-		echo "Run $$run"; $(bin)/python -m pytest -q -n 3 --dist worksteal $(TESTS) || exit 1; \
+		echo "Run $$run"; $(pytest) -q $(TESTS) || exit 1; \
 	done
 
 bench: venv
@@ -65,7 +71,7 @@ bench-releases: venv
 	@exec $(bin)/python -m tests.benchmarks.releases $(BENCH)
 
 journey-desk: venv
-	@JOURNEY_REQUESTS=100 JOURNEY_SECONDS=600 REQUIRE_BROWSER=1 exec $(bin)/python -m pytest -s -q tests/desk/browser/test_journey.py
+	@JOURNEY_REQUESTS=100 JOURNEY_SECONDS=600 REQUIRE_ALL=1 exec $(bin)/python -m pytest -s -q tests/desk/browser/test_journey.py
 
 changes: venv
 	@CHANGES_ROWS=20000 exec $(bin)/python -m pytest -v tests/changes/test_model.py

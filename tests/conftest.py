@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,11 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from tests import network_guard, processes
+from tests import network_guard, processes, processor_time
 from tests.browser import running_browser, show_loop
 from tests.pgbouncer import pooler_before
 from tests.redis_server import start_redis
+from tests.repeating import Outcome
 from tests.temporary_cluster import TEMPLATE_DATABASE, TemporaryCluster
 from tests.waiting import eventually
 
@@ -48,14 +49,23 @@ hypothesis.settings.load_profile("suite")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # A Chromium without windows, which needs less of the processor. It blocks no cookies of third parties.
 WINDOWLESS = "chromium-headless-shell"
+# In the reasons of tests that REQUIRE_ALL=1 allows to skip.
+CANNOT_HAVE = ("this machine has no", "root")
 _temporary_cluster = pytest.StashKey[TemporaryCluster]()
 _pooler = pytest.StashKey[ExitStack]()
 _data = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(processor_time.OPTION, action="store_true", help="fail if many tests should be marked `slow`")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Start one cluster. The workers of pytest-xdist inherit its URL; Django creates a database for each."""
+    if config.getoption(processor_time.OPTION):
+        config.pluginmanager.register(processor_time.ProcessorTime())
     if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Outcome())
         # tests/nested_suite.py passes that of its run on.
         template = os.environ.get("TEMPLATE_CLUSTER")
         config.stash[_temporary_cluster] = cluster = TemporaryCluster(template=template)
@@ -84,14 +94,11 @@ def pytest_configure(config: pytest.Config) -> None:
     emptying.install()
     patient_database.install()
     static_files.install()
+    processes.guard.install()
 
 
 def pytest_report_header() -> str:
     return f"browser: {quick_browser_path() or 'none'}"
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    processes.mark(item)
 
 
 # After pytest-django, which moves tests with a database to the beginning.
@@ -117,14 +124,31 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         data.cleanup()
 
 
+# Before the fixtures of the test.
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    processes.guard.refuses = not item.get_closest_marker(processes.MARKER)
     show_loop(to_this_test="browser" in getattr(item, "fixturenames", ()))
-    if not item.get_closest_marker("browser") or browser_path():
-        return
-    reason = "no Chromium: set CHROMIUM, or put one of " + ", ".join(BROWSERS) + " on PATH"
-    if os.environ.get("REQUIRE_BROWSER") == "1":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
+    if item.get_closest_marker("browser") and not browser_path():
+        pytest.skip("no Chromium: set CHROMIUM, or put one of " + ", ".join(BROWSERS) + " on PATH")
+
+
+def pytest_runtest_logfinish() -> None:
+    processes.guard.refuses = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With REQUIRE_ALL=1, as in CI, a test may be skipped only for what this machine cannot have."""
+    report = yield
+    if (
+        report.skipped
+        and os.environ.get("REQUIRE_ALL") == "1"
+        and not any(each in str(report.longrepr) for each in CANNOT_HAVE)
+    ):
+        report.outcome = "failed"
+        report.longrepr = f"{report.longrepr} (REQUIRE_ALL=1 forbids to skip)"
+    return report
 
 
 def browser_path() -> str | None:

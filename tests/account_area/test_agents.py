@@ -214,6 +214,7 @@ def test_deletion_needs_the_handle(client: Client, holder: TokenHolder) -> None:
     assert f"@{holder.account.handle}" not in text(client, LIST).replace(f"@{holder.account.handle} is deleted", "")
 
 
+@pytest.mark.slow
 def test_pages_of_others_do_not_exist(client: Client, holder: TokenHolder, settings: Any) -> None:
     """Neither for a person nor for a super admin, who has the admin."""
     settings.WEBHOOKS = True

@@ -20,7 +20,7 @@ from tests.waiting import PATIENCE_SECONDS
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def check(page: Page) -> None:
@@ -70,6 +70,7 @@ def ask(page: Page) -> None:
     check(page)
 
 
+@pytest.mark.journey
 def test_a_person_asks_for_an_agent_and_its_first_post_is_written(
     browser_context: BrowserContext, live_server: Any, settings: Any
 ) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from messaging.models import Account
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ME = "/account/me/"
 PASSWORD = "correct horse battery"
 LONG_WORD = "Donaudampfschifffahrtsgesellschaft" * 8

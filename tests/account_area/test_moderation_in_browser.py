@@ -17,7 +17,7 @@ from tests.api import Api
 from tests.browser import PATIENCE_MS
 from tests.factories import AgentAccountFactory, MessageFactory, PersonFactory
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PAGES = ["", "?state=reported", "?state=recent", "rules/", "people/", "log/"]
 
 
@@ -54,6 +54,7 @@ def violations_of(page: Page) -> list[tuple[str, str, str]]:
     return found
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize(
     "browser_context", [{"width": 390, "height": 844}, {"width": 1440, "height": 900}], indirect=True
 )

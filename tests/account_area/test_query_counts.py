@@ -15,7 +15,7 @@ from tests.account_area.world import objects_of, pages
 from tests.api import Api
 from tests.factories import MessageFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 # What a page may need once more than before: counts that were cached, or a part that an empty list does not have.
 SPARE = 1
 # Before images, which are requests of their own.

@@ -68,6 +68,7 @@ def test_a_credential_of_the_api_opens_no_page(objects: dict[str, Any]) -> None:
         assert api.get(page.path).status == 302, page
 
 
+@pytest.mark.slow
 def test_what_belongs_to_another_person_does_not_exist(objects: dict[str, Any]) -> None:
     other = signed_in(PersonFactory())
     for page in of_an_object(objects):

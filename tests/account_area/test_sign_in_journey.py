@@ -14,7 +14,7 @@ from messaging.models import SignIn
 from tests.account_area.second_factors import age, code_of
 from tests.widget.test_accessibility import violations_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "a long enough passphrase"
 PICTURES = os.environ.get("PICTURES")
 

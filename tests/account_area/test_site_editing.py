@@ -163,6 +163,7 @@ def test_a_form_without_its_fingerprints_saves_what_was_typed(client: Client, si
     assert site.blocked_words == ["spam"]
 
 
+@pytest.mark.slow
 @given(text=st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=60))
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_is_saved_or_refused_and_shown_as_text(client: Client, site: Embed, text: str) -> None:

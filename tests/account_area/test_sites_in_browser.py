@@ -22,7 +22,7 @@ from tests.widget.test_panel_own import COLLECT_EVENTS, write
 if TYPE_CHECKING:
     from messaging.models import Account
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PAGES = ("", "install/?address=site.example", "look/", "pages/", "words/", "settings/", "delete/")
 
 
@@ -45,6 +45,7 @@ def site_with(page: Page, host: str, code: str) -> str:
     return address
 
 
+@pytest.mark.journey
 @BOTH_SIZES
 def test_from_the_list_to_a_widget_that_is_seen(
     owner: Account, browser_context: BrowserContext, live_server: Any

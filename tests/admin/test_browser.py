@@ -17,7 +17,7 @@ from tests.browser import PATIENCE_MS
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
 INLINE = "script:not([src]):not([type='application/json']), [onclick], [onload], [style]:not(html)"
 PHONE, WIDE = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
@@ -140,6 +140,7 @@ def test_freeze_narrow_and_revoke_an_agent(page: Page) -> None:
     assert not is_valid()
 
 
+@pytest.mark.journey
 @widths
 def test_moderate_one_post_and_several_at_once(page: Page) -> None:
     messages = [MessageFactory(status="pending", content=f"Waiting {n} <b>bold</b>") for n in range(3)]

@@ -55,6 +55,7 @@ def test_no_count_reads_the_whole_table(boss: Account, monkeypatch: pytest.Monke
         assert bool({"rare_statuses", "moderation_queue", "community_queue"} & indexes(plan)) == is_rare, [*nodes(plan)]
 
 
+@pytest.mark.slow
 def test_the_counts_of_requests_use_the_index_of_their_status(boss: Account) -> None:
     decided = {"status": "rejected", "decided_by": boss, "decided_at": boss.created_at}
     fields = {"requester": boss, "agent_name": "Many", "purpose": "x", "scopes": ["post"]}

@@ -75,6 +75,7 @@ def test_the_filter_of_the_log_offers_the_kinds_of_its_entries_and_reads_one_of_
     assert rows_read(generic_plan(choices, {}), TABLE) == len(kinds)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_migration_of_the_index_is_reversible() -> None:
     try:

@@ -22,7 +22,7 @@ from tests.admin.every_page import SENT, EveryPage, session_of, snapshot
 from tests.admin.pages import page
 from tests.factories import SuperAdminFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 LONG = "9" * 5_000
 INVALID = ("", "nonsense", "-1", "²", LONG, "a\x00b", "\ud800")

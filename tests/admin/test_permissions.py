@@ -95,6 +95,7 @@ def _session_as(who: str, every_page: EveryPage) -> Client:
     return client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", CALLERS)
 def test_only_super_admins_can_open_or_change_anything(every_page: EveryPage, who: str, settings: Any) -> None:
     settings.ADMIN_MFA = who == "super admin without a second factor"
@@ -117,6 +118,7 @@ def test_only_super_admins_can_open_or_change_anything(every_page: EveryPage, wh
     assert {table for table in before if before[table] != after[table]} <= refused
 
 
+@pytest.mark.slow
 def test_get_changes_no_row(every_page: EveryPage) -> None:
     client = session_of(SuperAdminFactory())
     before = snapshot()
@@ -131,6 +133,7 @@ def test_get_changes_no_row(every_page: EveryPage) -> None:
     assert snapshot() == before
 
 
+@pytest.mark.slow
 def test_post_requires_the_csrf_token(every_page: EveryPage) -> None:
     client = session_of(SuperAdminFactory(), checks_csrf=True)
     before = snapshot()

@@ -59,6 +59,7 @@ def posts_read(call: Callable[[], Any]) -> int:
     return max(rows_read(generic_plan(statement.replace("%", "%%"), {}), TABLE) for statement in statements)
 
 
+@pytest.mark.slow
 def test_the_latest_posts_of_an_agent(holder: TokenHolder) -> None:
     assert posts_read(lambda: latest_posts(holder.agent)) <= 10
     latest = latest_posts(holder.agent)

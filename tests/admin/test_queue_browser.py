@@ -24,7 +24,7 @@ from tests.factories import CommunityFactory, MessageFactory, PersonFactory, Sup
 from tests.widget.live import intercept, wait_for_first
 
 __all__ = ["boss", "context", "page", "screen"]
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PENDING = "?status__exact=pending"
 # Routed before the page is opened: the next request of an open page may miss a new route.
 DECIDE = "**/decide/**"
@@ -38,6 +38,7 @@ def expect_current(page: Page, name: str) -> None:
     expect(page.locator(".decision-name")).to_have_text(name)
 
 
+@pytest.mark.journey
 @widths
 def test_keys_move_narrow_and_undo(page: Page) -> None:
     first, second = RequestFactory(agent_handle="first_one"), RequestFactory(agent_handle="second_one")

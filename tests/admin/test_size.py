@@ -110,6 +110,7 @@ def actions() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_number_of_queries_does_not_depend_on_the_number_of_rows(admin_client: Client, boss: Account) -> None:
     holder = agent_with_token(agent_handle="many_first")
     RequestFactory(requester=holder.request.requester, community_ids=[CommunityFactory(name="Many").pk])

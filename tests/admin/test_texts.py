@@ -54,6 +54,7 @@ def unreadable_in(html: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_no_page_shows_an_id_or_json_or_an_absolute_time(admin_client: Client) -> None:
     every_page = EveryPage()
     freeze_agent(agent=every_page.holder.agent, by=every_page.boss, reason="Too loud.")

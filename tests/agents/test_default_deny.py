@@ -62,6 +62,7 @@ def test_sample_path_resolves_to_its_view() -> None:
         assert resolve(url).func is view or resolve(url).func.__qualname__ == view.__qualname__, url
 
 
+@pytest.mark.slow
 def test_write_without_a_declared_scope_refuses_agents(holder: TokenHolder, settings: Any) -> None:
     """403 agent_route_not_allowed for a token with every scope, before CSRF checks and parsers.
 

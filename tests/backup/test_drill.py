@@ -18,6 +18,7 @@ from typing import Any
 from uuid import uuid4
 
 import psycopg
+import pytest
 from psycopg import sql
 
 from config.runtime.postgres import DATABASE, SUPERUSER
@@ -30,6 +31,8 @@ from tests.faults.hosts import SECRETS, empty_database
 from tests.remote import Remote
 from tests.service import ROOT, Service, a_service, free_port
 from tests.waiting import eventually
+
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 ARCHIVED = "SELECT last_archived_wal >= %s FROM pg_stat_archiver"
 SWITCH = "SELECT pg_walfile_name(pg_switch_wal())"

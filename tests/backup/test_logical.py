@@ -12,6 +12,8 @@ from config.runtime.backups import BackupError, checking, logical, making
 from config.runtime.backups.manifest import LOGICAL
 from tests.backup.database import a_database
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 OF_A_CRASH = "ALTER SCHEMA public RENAME TO replaced_by_restore; CREATE SCHEMA public"
 SCHEMAS = "SELECT nspname FROM pg_namespace WHERE nspname IN ('public', 'replaced_by_restore')"
 END_OTHERS = """

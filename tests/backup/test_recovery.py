@@ -21,6 +21,8 @@ from tests.service import ROOT
 from tests.temporary_cluster import SETTINGS, TemporaryCluster, copy_cluster
 from tests.waiting import eventually
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 DURABLE_ENOUGH = {name: value for name, value in SETTINGS.items() if name != "max_connections"}
 ARCHIVED = "SELECT last_archived_wal >= %s FROM pg_stat_archiver"
 SWITCH = "SELECT pg_walfile_name(pg_switch_wal())"

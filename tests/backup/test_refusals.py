@@ -44,6 +44,8 @@ def backups(source: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     return {kind: home / kind for kind in (PHYSICAL, LOGICAL)}
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_backup_has_its_log_while_the_server_removes_old_files_of_it(source: str, tmp_path: Path) -> None:
     """As on a busy server, with many checkpoints."""
     made = threading.Event()
@@ -71,6 +73,8 @@ def copy(request: pytest.FixtureRequest, backups: dict[str, Path], tmp_path: Pat
     return Path(shutil.copytree(backups[request.param], tmp_path / "copy"))
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_backup_says_what_it_is_of_and_has_no_secret(backups: dict[str, Path]) -> None:
     for kind, folder in backups.items():
         found = checking.check(folder)
@@ -113,6 +117,8 @@ def alter_the_manifest(folder: Path) -> None:
     (folder / manifest.FILE).write_text(json.dumps(content | {"fingerprints": {}}))
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "damage", [truncate, flip_a_bit, add_a_file, remove_the_manifest, garble_the_manifest, alter_the_manifest]
 )
@@ -130,6 +136,8 @@ def rewrite(folder: Path, **changes: object) -> None:
     (folder / manifest.FILE).write_text(json.dumps(content | {"digest": manifest._digest(content)}))
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_backup_of_a_newer_release_is_refused(copy: Path) -> None:
     rewrite(copy, migrations=["messaging.9999_from_the_future"], release="9.0.0")
     with pytest.raises(BackupError, match=r"release 9\.0\.0, whose migration messaging\.9999"):
@@ -139,6 +147,8 @@ def test_a_backup_of_a_newer_release_is_refused(copy: Path) -> None:
         checking.check(copy)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_other_secrets_are_refused_and_previous_ones_are_not(
     backups: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -152,6 +162,8 @@ def test_other_secrets_are_refused_and_previous_ones_are_not(
     checking.check_secrets(found, data=tmp_path, debug=False)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_check_compares_the_secrets_also_with_an_archive(
     backups: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -161,6 +173,8 @@ def test_a_check_compares_the_secrets_also_with_an_archive(
     assert "unless they were rotated since" in text
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_folder_that_is_not_empty_or_nowhere_is_refused(source: str, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
@@ -170,6 +184,8 @@ def test_a_folder_that_is_not_empty_or_nowhere_is_refused(source: str, tmp_path:
     assert [path.name for path in tmp_path.iterdir()] == ["full"]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_service_that_starts_is_not_backed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.delenv("DATABASE_URL")
     settings.DATA_DIR = tmp_path
@@ -179,6 +195,8 @@ def test_a_service_that_starts_is_not_backed_up(tmp_path: Path, monkeypatch: pyt
         assert f"uses {tmp_path}" in refused("backup", str(tmp_path / "backup"))
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("kind", [PHYSICAL, LOGICAL])
 def test_a_database_that_is_not_the_service_s_is_not_backed_up(tmp_path: Path, kind: str) -> None:
     with a_database() as emptied, psycopg.connect(emptied) as session:
@@ -191,6 +209,8 @@ def test_a_database_that_is_not_the_service_s_is_not_backed_up(tmp_path: Path, k
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_backup_of_a_database_that_is_not_the_service_s_is_refused(copy: Path) -> None:
     rewrite(copy, fingerprints={})
     with pytest.raises(BackupError, match="no service has run with"):
@@ -204,6 +224,8 @@ def test_no_database_is_made_for_a_backup(tmp_path: Path, monkeypatch: pytest.Mo
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_backup_that_fails_leaves_nothing(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(folder: Path) -> None:
         raise OSError(28, "No space left on device")
@@ -219,6 +241,8 @@ def test_too_little_space_is_refused_before_anything_is_written(tmp_path: Path) 
         making.check_space(tmp_path, 10**18)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_server_that_does_not_answer_is_refused_without_its_password(tmp_path: Path) -> None:
     url = "postgresql://user:s3cr@127.0.0.1:1/name"
     with pytest.raises(BackupError, match="does not answer") as refusal:
@@ -226,12 +250,16 @@ def test_a_server_that_does_not_answer_is_refused_without_its_password(tmp_path:
     assert "s3cr" not in str(refusal.value)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_program_of_another_version_is_not_used() -> None:
     assert programs.find("pg_dump", major=18).is_file()
     with pytest.raises(BackupError, match="PostgreSQL 99"):
         programs.find("pg_basebackup", major=99)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_password_is_not_an_argument_of_a_program() -> None:
     seen: list[str] = []
     programs.run(Path("/bin/echo"), url="postgresql://user:s3cr@host/name", say=seen.append)
@@ -244,6 +272,8 @@ def rows(url: str) -> list[tuple[object, ...]]:
         return session.execute("SELECT name FROM api_secretfingerprint").fetchall()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_logical_backup_is_restored_into_an_empty_database_and_replaces_one_only_by_force(
     backups: dict[str, Path],
 ) -> None:
@@ -266,6 +296,8 @@ def test_a_logical_backup_is_restored_into_an_empty_database_and_replaces_one_on
             assert ("more",) not in tables.fetchall()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_restore_that_fails_or_is_in_use_leaves_the_database_as_it_was(
     backups: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,6 +335,8 @@ def test_two_restores_of_a_backup_begin_different_generations(
     assert max(generations) < GENERATION_MAX
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("archive", "until", "message"),
     [
@@ -319,6 +353,8 @@ def test_a_moment_that_cannot_be_reached_is_refused(
         restoring._check_target(found, restoring.Target(archive, datetime.now(UTC) + until))
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -332,6 +368,8 @@ def test_wrong_arguments_are_refused_in_one_sentence(backups: dict[str, Path], a
     assert f"{option} is {text!r}: " in refused("restore", str(backups[LOGICAL]), option, text)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize(("folder", "says"), [("", "--wal is empty"), ("/no", "/no is no folder")])
 def test_an_archive_that_is_none_is_refused(backups: dict[str, Path], folder: str, says: str) -> None:
     assert says in refused("restore", str(backups[LOGICAL]), "--wal", folder)
@@ -342,6 +380,8 @@ def test_a_backup_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     assert "it is no backup" in refused("restore", str(tmp_path))
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_physical_backup_is_not_restored_to_a_server_of_ones_own(backups: dict[str, Path]) -> None:
     assert "DATABASE_URL names a server of your own" in refused("restore", str(backups[PHYSICAL]))
 

@@ -10,6 +10,8 @@ from config.runtime.backups.running import database_url
 from config.runtime.postgres_binaries import binaries
 from tests.cluster.postgres import PostgresCluster, Server
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 
 def test_a_dump_has_writes_that_a_standby_named_first_has_not(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory

@@ -32,6 +32,7 @@ def count_up(path: Path, times: int) -> list[int]:
     return [shared.increment("the same", 60) for _ in range(times)]
 
 
+@pytest.mark.processes
 def test_concurrent_processes_and_threads_lose_no_count(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine may pause a process that has the lock for longer than a call waits."""
     monkeypatch.setattr(counters, "LOCK_SECONDS", 30)
@@ -84,6 +85,7 @@ def lock_forever(path: Path, locked: Any) -> None:
         signal.pause()
 
 
+@pytest.mark.processes
 def test_a_frozen_process_lets_calls_pass_and_a_killed_one_releases_its_lock(path: Path) -> None:
     shared, locked = SharedCounters(path, SECRET), SPAWNED.Event()
     process = SPAWNED.Process(target=lock_forever, args=[path, locked])

@@ -51,6 +51,7 @@ def positions(store: RedisVersionStore, *tags: str) -> list[int]:
     return [position_of(version) for version in versions]
 
 
+@pytest.mark.processes
 def test_a_new_tag_has_the_position_of_now_and_is_asked_for_once(store: RedisVersionStore, primary: Primary) -> None:
     assert positions(store, TAG, OTHER) == [100, 100]
     primary.position = 200
@@ -58,6 +59,7 @@ def test_a_new_tag_has_the_position_of_now_and_is_asked_for_once(store: RedisVer
     assert primary.asked == 1
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("later", [101, HIGH])
 def test_a_write_gives_its_tags_its_position(store: RedisVersionStore, primary: Primary, later: int) -> None:
     positions(store, TAG, OTHER)
@@ -66,6 +68,7 @@ def test_a_write_gives_its_tags_its_position(store: RedisVersionStore, primary: 
     assert positions(store, TAG, OTHER) == [later, 100]
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("higher", [201, 1_000, HIGH])
 def test_the_slower_of_two_writers_lowers_no_position(store: RedisVersionStore, primary: Primary, higher: int) -> None:
     primary.position = higher
@@ -78,6 +81,7 @@ def test_the_slower_of_two_writers_lowers_no_position(store: RedisVersionStore, 
     assert positions(store, TAG) == [higher]
 
 
+@pytest.mark.processes
 def test_a_writer_without_a_position_makes_it_unknown_until_the_primary_answers(
     store: RedisVersionStore, primary: Primary
 ) -> None:
@@ -90,6 +94,7 @@ def test_a_writer_without_a_position_makes_it_unknown_until_the_primary_answers(
     assert positions(store, TAG) == [300]
 
 
+@pytest.mark.processes
 def test_a_host_without_standbys_makes_positions_unknown(
     store: RedisVersionStore, primary: Primary, redis_url: str
 ) -> None:
@@ -102,6 +107,7 @@ def test_a_host_without_standbys_makes_positions_unknown(
     assert RedisVersionStore(redis_url).read((TAG,)) == store.read((TAG,))
 
 
+@pytest.mark.processes
 def test_versions_expire(store: RedisVersionStore, redis: Redis, primary: Primary) -> None:
     store.bump((TAG,))
     assert 0 < redis.ttl(key_of(TAG)) <= 600

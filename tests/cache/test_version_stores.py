@@ -58,6 +58,7 @@ def test_versions_do_not_repeat(stores: tuple[VersionStore, VersionStore]) -> No
     assert len(seen) == 1_000
 
 
+@pytest.mark.processes
 def test_another_process_shares_the_file(in_memory: Callable[[], VersionStore], tmp_path: Path) -> None:
     before = in_memory().read(PAGE)
     program = (
@@ -80,6 +81,7 @@ def test_slots_are_the_same_in_every_process() -> None:
     assert all(0 <= slot_of(f"page:{n}") < SLOTS for n in range(1_000))
 
 
+@pytest.mark.processes
 def test_a_flush_does_not_restore_an_old_version(redis_url: str, in_redis: Callable[[], VersionStore]) -> None:
     store = in_redis()
     before = store.read(PAGE)
@@ -95,6 +97,7 @@ def own_redis(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     server.wait()
 
 
+@pytest.mark.processes
 def test_a_frozen_redis_costs_one_time_out_and_gets_the_bumps_later(
     own_redis: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
@@ -118,6 +121,7 @@ def test_a_frozen_redis_costs_one_time_out_and_gets_the_bumps_later(
     assert there.read(PAGE) == here.read(PAGE)
 
 
+@pytest.mark.processes
 def test_a_dead_redis_makes_the_store_unavailable_and_raises_nothing(
     own_redis: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:

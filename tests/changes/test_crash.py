@@ -26,6 +26,8 @@ from config.runtime.postgres import Cluster
 from config.runtime.postgres_binaries import hand_over
 from tests.temporary_cluster import TemporaryCluster
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 COMMUNITY = UUID(int=1)
 # Commits are flushed at once, and nothing else within the test.
 DURABLE = {"synchronous_commit": "on", "wal_writer_delay": "10s"}

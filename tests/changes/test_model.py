@@ -27,7 +27,7 @@ from config.changes.models import Change
 from config.changes.rows import ChangeRow, Cursor
 from messaging.changes.types import ChangeType, InboxType
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 Result = TypeVar("Result")
 ROWS = int(os.environ.get("CHANGES_ROWS", "300"))
 WRITERS = 8

@@ -13,6 +13,8 @@ from tests.clients import Clients
 from tests.service import Service
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_calls_are_awaited(client_service: Service, clients: Clients) -> None:
     token, url = clients.agent_token(), f"https://async.example/{token_hex(8)}"
 
@@ -29,6 +31,8 @@ def test_calls_are_awaited(client_service: Service, clients: Clients) -> None:
     asyncio.run(journey())
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_an_asynchronous_iterator_may_be_left_early(client_service: Service, clients: Clients) -> None:
     token = clients.agent_token()
 
@@ -45,6 +49,8 @@ def test_an_asynchronous_iterator_may_be_left_early(client_service: Service, cli
     asyncio.run(first())
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_cancelled_call_leaves_a_usable_client(client_service: Service) -> None:
     async def cancel() -> int:
         async with AsyncClient(client_service.base_url) as reader:

@@ -18,6 +18,8 @@ from tests.client.commands import DONE, USAGE, Command
 from tests.client.scripted import CUT, Answer, Received, Scripted, refusal, scripted
 from tests.service import free_port
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 TOKEN = "cag_" + "x" * 46
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
 CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "whoami", "arguments": {}}}

@@ -54,6 +54,9 @@ def posted(cm: Command, *arguments: str, **options: Any) -> Any:
     return finished.json
 
 
+@pytest.mark.journey
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_post_is_written_and_read(agent_cm: Command) -> None:
     url = new_url()
     message = posted(agent_cm, "post", url, "Hello")
@@ -70,6 +73,8 @@ def test_a_post_is_written_and_read(agent_cm: Command) -> None:
     assert (shown.code, "1 replies" in shown.out, message["id"] in shown.out) == (DONE, True, True)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_reaction_is_set_and_removed(agent_cm: Command) -> None:
     message_id = posted(agent_cm, "post", new_url(), "Hello")["id"]
     assert agent_cm("react", message_id, "👍").out == "added\n"
@@ -77,23 +82,31 @@ def test_a_reaction_is_set_and_removed(agent_cm: Command) -> None:
     assert agent_cm("react", message_id, "--remove").out == "You have no reaction to that post.\n"
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_smart_tag_takes_its_payload_as_json(agent_cm: Command) -> None:
     arguments = ("post", new_url(), "A summary", "--tag", "note", "--payload")
     assert posted(agent_cm, *arguments, '{"a": 1}')["payload"] == {"a": 1}
     assert posted(agent_cm, *arguments, "-", stdin='{"b": 2}')["payload"] == {"b": 2}
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_same_key_writes_once(agent_cm: Command) -> None:
     arguments = ("post", new_url(), "Once", "--key", "k1")
     assert posted(agent_cm, *arguments)["id"] == posted(agent_cm, *arguments)["id"]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_search_joins_its_words(agent_cm: Command) -> None:
     url, word = new_url(), f"w{token_hex(6)}"
     posted(agent_cm, "post", url, f"some {word} here")
     assert len(agent_cm("search", "some", word, "--page", url, "--json").json["messages"]) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_inbox_goes_on_after_a_cursor(agent_cm: Command, clients: Clients) -> None:
     message_id = posted(agent_cm, "post", new_url(), "Hello")["id"]
     other = Command(agent_cm.home, agent_cm.url, {"CM_TOKEN": clients.agent_token()})
@@ -114,6 +127,8 @@ def inbox_page(next_cursor: str, *ids: str, has_more: bool = False) -> Answer:
     return Answer(200, {"events": events, "hasMore": has_more, "nextCursor": next_cursor})
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_an_inbox_without_events_ends_at_the_cursor_of_the_service() -> None:
     with scripted(inbox_page("c9")) as server:
         cm = Command(Path("/nonexistent"), server.base_url, {"CM_TOKEN": "cag_x"})
@@ -122,6 +137,8 @@ def test_an_inbox_without_events_ends_at_the_cursor_of_the_service() -> None:
     assert (shown.out, shown.err) == ("", "Further events: cm inbox --type reply --after c9\n")
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_an_inbox_is_read_from_page_to_page_up_to_its_limit() -> None:
     pages = (inbox_page("c1", "c1", has_more=True), inbox_page("c2", has_more=True), inbox_page("c3", "c3"))
     with scripted(*pages) as server:
@@ -136,15 +153,21 @@ def test_an_inbox_is_read_from_page_to_page_up_to_its_limit() -> None:
     assert len(server.received) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_whoami_shows_the_limits_of_an_agent(agent_cm: Command) -> None:
     assert agent_cm("whoami", "--json").json["limits"]["react"]["limit"] == 120
     assert "post: 30 of 30 left" in agent_cm("whoami").out
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_json_may_be_asked_for_before_the_command(agent_cm: Command) -> None:
     assert agent_cm("--json", "whoami").json == agent_cm("whoami", "--json").json
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_person_gets_an_agent(cm: Command, clients: Clients) -> None:
     handle = f"op_{token_hex(4)}"
     signed_in = cm("login", "--handle", handle, "--register", "--name", "Ada", stdin=PASSWORD + "\n")
@@ -175,6 +198,8 @@ def test_a_person_gets_an_agent(cm: Command, clients: Clients) -> None:
     assert cm("--as", "person", "whoami").code == NOT_SIGNED_IN
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_an_agent_signs_in_with_its_token(cm: Command, clients: Clients) -> None:
     token = clients.agent_token()
     assert cm("login", stdin=token + "\n").code == DONE
@@ -185,6 +210,8 @@ def test_an_agent_signs_in_with_its_token(cm: Command, clients: Clients) -> None
     assert cm("whoami").code == NOT_SIGNED_IN
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("stdin", "code"),
     [("", USAGE), ("\n", USAGE), ("no token\n", USAGE), ("cag_é\n", USAGE), ("cag_" + "x" * 46, NOT_SIGNED_IN)],
@@ -194,11 +221,15 @@ def test_a_token_that_is_refused_is_not_stored(cm: Command, stdin: str, code: in
     assert cm("whoami").code == NOT_SIGNED_IN
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_wrong_password_is_not_signed_in(cm: Command) -> None:
     finished = cm("login", "--handle", "nobody_here", "--json", stdin="a wrong password\n")
     assert (finished.code, finished.error["error"]) == (NOT_SIGNED_IN, "invalid_credentials")
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("arguments", NEED_SIGN_IN, ids=" ".join)
 def test_who_has_not_signed_in_is_told_so_before_a_call(cm: Command, arguments: tuple[str, ...]) -> None:
     cm.url = f"http://127.0.0.1:{free_port()}"
@@ -208,6 +239,8 @@ def test_who_has_not_signed_in_is_told_so_before_a_call(cm: Command, arguments: 
     assert "cm login" in cm(*arguments).err
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -231,16 +264,22 @@ def test_wrong_usage_has_exit_code_2(agent_cm: Command, arguments: tuple[str, ..
     assert agent_cm(*arguments).code == USAGE
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_input_that_is_not_utf_8_is_wrong_usage(agent_cm: Command) -> None:
     assert agent_cm("post", "https://a.example", "-", stdin=b"\xff").code == USAGE
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_without_an_address_the_command_says_how_to_give_one(cm: Command) -> None:
     cm.url = None
     finished = cm("read", "https://a.example")
     assert (finished.code, "CM_URL" in finished.err) == (USAGE, True)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_refusal_has_exit_code_1_and_says_what_is_wrong(agent_cm: Command) -> None:
     finished = agent_cm("post", new_url(), "x" * 20_001, "--json")
     assert (finished.code, finished.out, finished.error["field"]) == (REFUSED, "", "content")
@@ -248,6 +287,8 @@ def test_a_refusal_has_exit_code_1_and_says_what_is_wrong(agent_cm: Command) -> 
     assert (shown.code, shown.err.startswith("invalid_url: ")) == (REFUSED, True)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_list_without_posts_says_so_beside_the_output(agent_cm: Command) -> None:
     url = new_url()
     empty = agent_cm("read", url)
@@ -259,6 +300,8 @@ def test_a_list_without_posts_says_so_beside_the_output(agent_cm: Command) -> No
     assert agent_cm("search", "xyzzy", "--page", url).err == "No post has all of these words.\n"
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_limit_has_exit_code_4_and_its_seconds() -> None:
     limited = refusal(429, "agent_rate_limited", **{"Retry-After": "1234"})
     with scripted(limited) as server:
@@ -268,12 +311,16 @@ def test_a_limit_has_exit_code_4_and_its_seconds() -> None:
         assert "1234 seconds" in cm("post", "p1_x", "Hello").err
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_limit_without_seconds_is_a_refusal() -> None:
     with scripted(refusal(429, "too_many_pending_requests")) as server:
         cm = Command(Path("/nonexistent"), server.base_url, {"CM_TOKEN": "e30.e30.x"})
         assert cm("status").code == REFUSED
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("answer", [CUT, Answer(502, b"<html></html>"), Answer(200, b"<html></html>"), Answer(301)])
 def test_a_service_that_does_not_answer_has_exit_code_5(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("community_messaging.cli.app.RETRY", RetryPolicy(attempts=1))
@@ -283,6 +330,8 @@ def test_a_service_that_does_not_answer_has_exit_code_5(answer: Answer, monkeypa
     assert finished.error["message"]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("answer", [CUT, Answer(500), Answer(504), Answer(201, b""), refusal(503, "away")])
 def test_a_write_that_may_have_been_done_says_how_to_repeat_it(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("community_messaging.cli.app.RETRY", RetryPolicy(attempts=1))
@@ -295,6 +344,8 @@ def test_a_write_that_may_have_been_done_says_how_to_repeat_it(answer: Answer, m
     assert error["idempotencyKey"] == second
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
 def test_a_write_that_is_interrupted_says_how_to_repeat_it(tmp_path: Path, options: list[str]) -> None:
     has_arrived, has_ended = Event(), Event()
@@ -320,6 +371,8 @@ def test_a_write_that_is_interrupted_says_how_to_repeat_it(tmp_path: Path, optio
         assert f"\n  Repeat the command with: --key {key}\n" in error
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_refused_write_does_not_say_how_to_repeat_it() -> None:
     with scripted(refusal(422, "content_blocked")) as server:
         cm = Command(Path("/nonexistent"), server.base_url, {"CM_TOKEN": "cag_x"})
@@ -327,6 +380,8 @@ def test_a_refused_write_does_not_say_how_to_repeat_it() -> None:
         assert "idempotencyKey" not in cm("post", "p1_x", "Hello", "--key", "k1", "--json").error
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_limit_that_no_time_lifts_does_not_say_how_to_repeat_the_write() -> None:
     words = ("request", "--handle", "abc", "--name", "A", "--purpose", "p", "--scope", "post")
     with scripted(refusal(429, "too_many_pending_requests")) as server:
@@ -335,6 +390,8 @@ def test_a_limit_that_no_time_lifts_does_not_say_how_to_repeat_the_write() -> No
         assert "idempotencyKey" not in cm(*words, "--json").error
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_limit_with_seconds_says_how_to_repeat_the_write() -> None:
     limited = refusal(429, "rate_limited", **{"Retry-After": "1234"})
     # The service refuses before it looks for the key: the first attempt may have been done.
@@ -344,6 +401,8 @@ def test_a_limit_with_seconds_says_how_to_repeat_the_write() -> None:
     assert {error["idempotencyKey"]} == {request.headers["idempotency-key"] for request in server.received}
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_message_of_the_service_is_printed_without_control_characters() -> None:
     hostile = Answer(
         400, {"error": "bad\x1b[2J", "message": "a\nb\x9b", "details": [{"pointer": "\r"}] * 2, "allowed": ["\x07"]}
@@ -376,12 +435,16 @@ def test_every_command_has_help_and_takes_json(name: str) -> None:
     assert "--json" in {word for parameter in command.params for word in parameter.opts} or name == "token"
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_printed(cm: Command, shell: str) -> None:
     finished = cm("completion", shell)
     assert (finished.code, "_CM_COMPLETE" in finished.out) == (DONE, True)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_completion_suggests_commands(cm: Command) -> None:
     variables = {"_CM_COMPLETE": "bash_complete", "COMP_WORDS": "cm wh", "COMP_CWORD": "1"}
     finished = subprocess.run(
@@ -390,6 +453,8 @@ def test_completion_suggests_commands(cm: Command) -> None:
     assert finished.stdout == "plain,whoami\n"
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_real_process_posts_and_a_pipe_reads(agent_cm: Command) -> None:
     url = new_url()
     posted = agent_cm.process("post", url, "-", "--json", stdin="Grüße 👋\n".encode())
@@ -401,6 +466,8 @@ def test_a_real_process_posts_and_a_pipe_reads(agent_cm: Command) -> None:
     assert (shown.returncode, b"Gr\xfc\xdfe \\U0001f44b" in shown.stdout) == (DONE, True)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("arguments", "code"), [(("whoami",), NOT_SIGNED_IN), (("post",), USAGE), (("status", "--json"), NOT_SIGNED_IN)]
 )
@@ -410,6 +477,8 @@ def test_a_real_process_exits_with_the_code(cm: Command, arguments: tuple[str, .
     assert "Traceback" not in finished.err
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_following_prints_events_until_it_is_interrupted(agent_cm: Command, clients: Clients) -> None:
     message_id = posted(agent_cm, "post", new_url(), "Hello")["id"]
     cursor = agent_cm("inbox", "--json").json["nextCursor"]

@@ -7,6 +7,8 @@ from secrets import token_hex
 import pytest
 from community_messaging import Client, ServiceError
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 
 def new_url() -> str:
     return f"https://corrected.example/{token_hex(8)}"

@@ -32,6 +32,8 @@ def taken(events: Iterator[Any], count: int) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_an_answer_arrives_live(client_service: Service, clients: Clients, agent: Client) -> None:
     posted = agent.post(f"https://follow.example/{token_hex(8)}", "A post")
     cursor = list(agent.inbox())[-1]["id"]
@@ -45,6 +47,8 @@ def test_an_answer_arrives_live(client_service: Service, clients: Clients, agent
         events.close()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_nothing_is_missed_or_repeated_when_the_stream_breaks(client_service: Service, agent: Client) -> None:
     posted = agent.post(f"https://follow.example/{token_hex(8)}", "A post")
     place = {"page": posted["pageId"], "types": ["message.created"]}
@@ -171,6 +175,8 @@ def test_a_token_is_not_sent_in_clear_to_a_stream_of_an_https_service() -> None:
     client.close()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_refused_list_ends_following(person: Client) -> None:
     with pytest.raises(ServiceError) as refused:
         next(person.follow_inbox())

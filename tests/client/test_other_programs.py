@@ -110,6 +110,8 @@ def test_a_token_that_no_header_can_carry_is_an_invalid_response() -> None:
     assert failed.value.code == "invalid_response"
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("token", [AGENT, "e30.e30.x"], ids=["agent", "person"])
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_command_says_so_in_one_sentence(words: tuple[str, ...], token: str, tmp_path: Path) -> None:
@@ -129,6 +131,8 @@ def keys_of(server: Scripted) -> list[str]:
     return [key for request in server.received if (key := request.headers.get("idempotency-key"))]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_removal_of_a_reaction_that_is_answered_by_another_program_says_how_to_repeat_it(tmp_path: Path) -> None:
     def service(request: Received) -> Answer:
         own = {"reactions": [{"messageId": "m1", "reactionId": "1"}], "id": "m1", "pageId": "p1_x"}
@@ -139,6 +143,8 @@ def test_a_removal_of_a_reaction_that_is_answered_by_another_program_says_how_to
     assert (finished.code, [finished.error["idempotencyKey"]]) == (UNREACHABLE, keys_of(server))
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("words", TOKEN_COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("value", [5, "", "é"], ids=ascii)
 def test_a_new_token_that_no_header_can_carry_is_an_invalid_response(
@@ -151,6 +157,7 @@ def test_a_new_token_that_no_header_can_carry_is_an_invalid_response(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.sampled_from(COMMANDS), answer=json_objects)
 def test_no_answer_is_a_traceback(words: tuple[str, ...], answer: dict[str, Any], tmp_path: Path) -> None:

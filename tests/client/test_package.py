@@ -9,12 +9,16 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from tests.service import ROOT
 
 PROJECT = ROOT / "clients/python"
 SERVICE_PACKAGES = {"config", "messaging", "agents", "reactions", "embeds", "tests", "django"}
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_wheel_has_the_sources_the_types_and_the_command(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*build, "--wheel-dir", tmp_path, PROJECT], check=True, capture_output=True)

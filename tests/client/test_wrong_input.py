@@ -91,6 +91,8 @@ def cm(server: Scripted, token: str) -> Command:
     return Command(Path("/nonexistent"), server.base_url, {"CM_TOKEN": token})
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -113,17 +115,23 @@ def test_a_command_says_what_is_wrong_and_sends_nothing(server: Scripted, words:
     assert finished.err
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_error_of_a_command_is_json_where_json_is_asked_for(server: Scripted) -> None:
     error = cm(server, AGENT)("delete", "m1", "--key", "é", "--json").error
     assert (error["error"], error["field"], error["status"]) == ("invalid_input", "Idempotency-Key", 0)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_whoami_with_a_user_token_says_to_sign_in(server: Scripted) -> None:
     finished = cm(server, USER_TOKEN)("whoami")
     assert (finished.code, server.received) == (NOT_SIGNED_IN, [])
     assert "cm login, and unset CM_TOKEN" in finished.err
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_an_agent_token_of_the_environment_is_used_as_the_agent() -> None:
     with scripted(Answer(200, {"id": "m1", "deleted": True})) as server:
         assert cm(server, AGENT)("--as", "agent", "delete", "m1").code == 0

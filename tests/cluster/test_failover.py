@@ -19,6 +19,8 @@ from tests.remote import Remote
 from tests.streams.follower import Follower, ListFollower, StreamFollower
 from tests.waiting import eventually
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 PAUSE_SECONDS = 0.1
 LOST_ANSWERS = 0.05
 # No request waits for ever: for a frozen server STATEMENT_TIMEOUT and two seconds, twice if the response is cached, and

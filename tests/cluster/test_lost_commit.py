@@ -21,6 +21,8 @@ from tests.service import a_service
 from tests.temporary_cluster import TemporaryCluster
 from tests.waiting import eventually
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 STORED = """
 SELECT (SELECT count(*) FROM messaging_message WHERE content = %(content)s),
     (SELECT count(*) FROM changes_change JOIN messaging_message post ON post.id = message_id

@@ -20,7 +20,7 @@ from tests.pgbouncer import needs_pgbouncer
 from tests.service import ROOT, runs
 from tests.waiting import PATIENCE_SECONDS, eventually
 
-pytestmark = [needs_nginx, needs_pgbouncer, needs_curl]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, needs_nginx, needs_pgbouncer, needs_curl]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from tests.cluster.network import Network, can_cut
 from tests.cluster.postgres import Place
 
-pytestmark = [pytest.mark.processes, pytest.mark.skipif(not can_cut(), reason="needs root")]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.skipif(not can_cut(), reason="needs root")]
 PORT = 8000
 # Datagrams, because a connection ends if packets of one direction are lost.
 SEND = """

@@ -16,7 +16,7 @@ from tests.cluster.pooler import Pooler
 from tests.cluster.postgres import Place, PostgresCluster
 from tests.pgbouncer import needs_pgbouncer
 
-pytestmark = needs_pgbouncer
+pytestmark = [pytest.mark.slow, pytest.mark.processes, needs_pgbouncer]
 
 
 @pytest.fixture(autouse=True)

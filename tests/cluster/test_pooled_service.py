@@ -17,7 +17,7 @@ from tests.faults.run import Writers
 from tests.pgbouncer import needs_pgbouncer
 from tests.waiting import eventually
 
-pytestmark = [needs_pgbouncer, pytest.mark.processes]
+pytestmark = [pytest.mark.slow, needs_pgbouncer, pytest.mark.processes]
 PAUSE_SECONDS = 0.05
 LOST_ANSWERS = 0.05
 WRITERS = 3

@@ -26,7 +26,7 @@ from tests.service import ROOT, Service, a_service
 from tests.streams.follower import StreamFollower
 from tests.temporary_cluster import TemporaryCluster
 
-pytestmark = needs_pgbouncer
+pytestmark = [pytest.mark.slow, pytest.mark.processes, needs_pgbouncer]
 ROLE = "community"
 PARTS = (
     "tests/messaging/test_races_of_posts.py",

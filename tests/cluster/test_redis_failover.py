@@ -24,6 +24,8 @@ def cluster() -> Iterator[RedisCluster]:
     cluster.close()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_versions_follow_a_killed_master(cluster: RedisCluster) -> None:
     here, there = RedisVersionStore(cluster.url), RedisVersionStore(cluster.url)
     before = here.read(TAGS)
@@ -40,6 +42,8 @@ def test_versions_follow_a_killed_master(cluster: RedisCluster) -> None:
     assert eventually(lambda: there.read(TAGS) == after)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_frozen_master_that_resumes_is_not_used(cluster: RedisCluster) -> None:
     here, there = RedisVersionStore(cluster.url), RedisVersionStore(cluster.url)
     here.read(TAGS)
@@ -55,6 +59,8 @@ def test_a_frozen_master_that_resumes_is_not_used(cluster: RedisCluster) -> None
     assert eventually(lambda: there.read(TAGS) == bumped)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_soft_throttles_of_two_hosts_count_together_after_a_failover(cluster: RedisCluster) -> None:
     here, there = cache_of(cluster), cache_of(cluster)
     here.add("throttle:a", 1, timeout=60)

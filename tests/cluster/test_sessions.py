@@ -15,6 +15,8 @@ from config.database.bounds import answers_within
 from tests.cluster.postgres import PostgresCluster
 from tests.waiting import PATIENCE_SECONDS, eventually
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 CANCEL = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE 'COMMIT%%'"
 
 

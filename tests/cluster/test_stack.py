@@ -25,7 +25,7 @@ from tests.nginx import needs_nginx
 from tests.pgbouncer import needs_pgbouncer
 from tests.redis_server import program as redis_program
 
-pytestmark = [needs_nginx, needs_pgbouncer, pytest.mark.processes]
+pytestmark = [pytest.mark.slow, needs_nginx, needs_pgbouncer, pytest.mark.processes]
 PAUSE_SECONDS = 0.05
 FAULTS: list[Fault] = [primary_killed, pooler_restarted, redis_failed_over, network_cut]
 

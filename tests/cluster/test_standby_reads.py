@@ -22,6 +22,8 @@ from tests.remote import Remote, Reply
 from tests.service import Service, a_service
 from tests.waiting import ATTEMPTS, eventually
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 READS, MEASURED_READS = 400, 1_000
 BACKENDS = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 # The sum over the sessions that have told; each does at most once a second.

@@ -65,12 +65,16 @@ def clock_is_8_days_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timezone, "now", lambda: later)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_clock_of_a_command_is_ahead() -> None:
     program = "import time, datetime; print(json.dumps([time.time(), datetime.datetime.now().timestamp()]))"
     output = run_ahead(8 * DAY, os.environ, "shell", "--no-imports", "-c", f"import json; {program}")
     assert all(seconds > timezone.now().timestamp() + 7 * DAY for seconds in json.loads(output))
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("seconds", AHEAD)
 def test_an_exhausted_limit_stays_exhausted_and_a_retry_is_replayed(seconds: int, settings: Any) -> None:
@@ -86,6 +90,8 @@ def test_an_exhausted_limit_stays_exhausted_and_a_retry_is_replayed(seconds: int
     assert Message.objects.count() == 2
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
 def test_no_row_is_deleted_by_a_clock_that_is_ahead() -> None:
     now = database_now()
@@ -105,6 +111,8 @@ def pruned(path: str, *, at: datetime) -> dict[str, int]:
     return counts
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
 def test_no_housekeeping_does_by_a_clock_that_is_ahead_what_is_not_due() -> None:
     assert {*NOT_DUE, *NOT_BY_AGE} == set(scheduler.COMMANDS)
@@ -115,6 +123,8 @@ def test_no_housekeeping_does_by_a_clock_that_is_ahead_what_is_not_due() -> None
     assert [name for name, holds in unchanged.items() if not holds()] == []
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.usefixtures("_empty_rings")
 def test_rollup_closes_no_day_that_is_current_in_the_database() -> None:
     event = {"serviceId": str(an_embed().pk), "event": "trigger_view", "pageUrl": "https://a.example"}

@@ -111,6 +111,7 @@ def test_migrate_fails_with_one_line_if_the_table_stays_in_use(
     assert value(another, TYPE) == 64
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("next_release")
 @pytest.mark.parametrize("is_valid", [True, False])
 def test_an_index_build_that_was_interrupted_is_repeated(is_valid: bool) -> None:

@@ -37,6 +37,8 @@ def test_root_does_not_take_the_secrets_of_another_user(data: Path, options: tup
     assert [path.name for path in data.iterdir()] == ["secrets.json"]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("name", secrets.NAMES)
 def test_a_secret_in_the_file_is_not_replaced_beside_a_running_service(data: Path, name: str) -> None:
     before = (data / "secrets.json").read_text()

@@ -15,6 +15,8 @@ from config.runtime.scheduler import OnDemand, Scheduler
 from tests.operations.values import value
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.parametrize("is_on_demand", [False, True])
 def test_a_command_that_cannot_be_started_is_a_failure_and_is_started_again(

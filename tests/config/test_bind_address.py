@@ -71,6 +71,8 @@ def test_a_host_that_is_not_an_address_is_refused(monkeypatch: pytest.MonkeyPatc
         env.address("HOST", "127.0.0.1")
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_start_with_an_invalid_host_prints_one_sentence(tmp_path: Path) -> None:
     environment = os.environ | {"HOST": "localhost", "DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "config.runtime.run"]
@@ -126,6 +128,8 @@ def answer(service: Service, address: str) -> bytes:
         return client.recv(15)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @needs_ipv6
 def test_the_ipv6_loopback_is_served() -> None:
     with running_service(HOST="::1") as service:
@@ -138,6 +142,8 @@ def test_the_ipv6_loopback_is_served() -> None:
             assert f"port {service.port} cannot be used" in second.said()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @needs_ipv6
 def test_all_addresses_are_served() -> None:
     with running_service(HOST="::") as service:

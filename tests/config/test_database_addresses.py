@@ -77,6 +77,8 @@ def test_a_wrong_address_is_refused_without_its_password(variables: Callable[...
     assert refused.value.__suppress_context__ or refused.value.__context__ is None
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("program", [("manage.py", "check"), ("-m", "config.runtime.run")])
 def test_a_start_with_a_wrong_address_prints_one_sentence(tmp_path: Any, program: tuple[str, ...]) -> None:
     environment = os.environ | {

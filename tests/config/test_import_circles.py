@@ -6,7 +6,11 @@ import ast
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 
+import pytest
+
 from tests.service import ROOT
+
+pytestmark = pytest.mark.slow
 
 PACKAGES = ("config", "messaging", "agents", "reactions", "embeds", "mails", "moving", "mcp_server")
 

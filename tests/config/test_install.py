@@ -10,6 +10,8 @@ import pytest
 
 from tests.service import ROOT
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 PYTHONS = ("python3", "python3.13", "python3.12", "python3.11", "python")
 
 

@@ -19,6 +19,8 @@ from tests.service import ROOT, Service, a_service, running_service, runs
 from tests.streams.faults import stream_processes
 from tests.waiting import PATIENCE_SECONDS, eventually
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 
 @pytest.fixture(scope="module")
 def _service() -> Iterator[Service]:
@@ -59,6 +61,7 @@ def test_two_workers_serve_and_the_banner_lists_the_pages(service: Service) -> N
         assert f"{service.base_url}{path} " in service.said()
 
 
+@pytest.mark.journey
 def test_ctrl_c_stops_every_process_and_the_next_run_has_the_data(service: Service) -> None:
     with psycopg.connect(service.cluster.url, autocommit=True) as connection:
         connection.execute("CREATE TABLE stored AS SELECT 42 AS answer")

@@ -40,6 +40,8 @@ def query(cluster: Cluster, sql: str) -> object:
         return row[0]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_server_is_postgresql_18_on_a_socket_for_its_owner_only(cluster: Cluster) -> None:
     assert str(query(cluster, "SHOW server_version")).startswith("18")
     assert query(cluster, "SHOW listen_addresses") == ""
@@ -47,6 +49,8 @@ def test_the_server_is_postgresql_18_on_a_socket_for_its_owner_only(cluster: Clu
     assert cluster.folder.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_start_and_stop_may_be_repeated_and_preserve_the_data(cluster: Cluster) -> None:
     with psycopg.connect(cluster.url) as connection:
         connection.execute("CREATE TABLE stored AS SELECT 42 AS answer")
@@ -59,6 +63,8 @@ def test_start_and_stop_may_be_repeated_and_preserve_the_data(cluster: Cluster) 
     assert query(cluster, "SELECT answer FROM stored") == 42
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_stop_does_not_wait_for_a_session_that_does_not_end(cluster: Cluster) -> None:
     with psycopg.connect(cluster.url) as connection:
         backend = psutil.Process(connection.info.backend_pid)
@@ -72,6 +78,8 @@ def test_a_stop_does_not_wait_for_a_session_that_does_not_end(cluster: Cluster) 
     assert query(cluster, "SELECT 1") == 1
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_running_server_is_found_by_another_object(cluster: Cluster) -> None:
     other = Cluster(cluster.folder, SETTINGS)
     assert other.is_running()
@@ -79,6 +87,8 @@ def test_a_running_server_is_found_by_another_object(cluster: Cluster) -> None:
     assert query(other, "SELECT 1") == 1
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_stale_pid_file_does_not_prevent_a_start(cluster: Cluster) -> None:
     """After a crash of the machine, `postmaster.pid` exists and another process has its process id."""
     cluster.stop()
@@ -87,6 +97,8 @@ def test_a_stale_pid_file_does_not_prevent_a_start(cluster: Cluster) -> None:
     assert query(cluster, "SELECT 1") == 1
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_start_waits_for_a_recovery_that_takes_longer_than_pg_ctl_waits(
     temporary: TemporaryCluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -116,6 +128,8 @@ def test_a_start_waits_for_a_recovery_that_takes_longer_than_pg_ctl_waits(
         third.stop("immediate")
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_an_interrupted_creation_is_repeated(temporary: TemporaryCluster) -> None:
     draft = temporary.home / "second.new"
     draft.mkdir()
@@ -129,6 +143,8 @@ def test_an_interrupted_creation_is_repeated(temporary: TemporaryCluster) -> Non
         second.stop("immediate")
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("name", ["x" * 100, "it's, odd"])
 def test_a_path_that_is_unfit_for_a_socket_gets_a_short_one(temporary: TemporaryCluster, name: str) -> None:
     folder = temporary.home / name / "postgres"
@@ -148,6 +164,8 @@ def test_an_ordinary_folder_contains_its_socket() -> None:
     assert folder_of(Path("/srv/app/.data/postgres")) == Path("/srv/app/.data/postgres")
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.usefixtures("cluster")
 def test_a_command_uses_a_server_that_runs_and_leaves_it_running(temporary: TemporaryCluster) -> None:
     with sole_use(temporary.home), postgres_of_command(temporary.home):
@@ -155,6 +173,8 @@ def test_a_command_uses_a_server_that_runs_and_leaves_it_running(temporary: Temp
     assert temporary.cluster.is_running()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_server_that_a_command_starts_is_for_no_service_that_starts_meanwhile(cluster: Cluster) -> None:
     cluster.stop()
     data = cluster.folder.parent
@@ -171,6 +191,8 @@ def test_a_server_that_a_command_starts_is_for_no_service_that_starts_meanwhile(
     assert cluster.is_running()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_service_restarts_a_server_that_it_finds_only_if_that_has_other_settings(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +210,8 @@ def test_the_service_restarts_a_server_that_it_finds_only_if_that_has_other_sett
     cluster.stop()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_command_without_the_archive_of_the_service_is_refused(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +231,8 @@ def test_a_command_without_the_archive_of_the_service_is_refused(
         assert query(cluster, "SHOW archive_mode") == "off"
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.skipif(os.geteuid() != 0, reason="Only root may give a folder to another user.")
 def test_root_does_not_take_the_data_of_another_user(tmp_path: Path) -> None:
     with sole_use(tmp_path):
@@ -227,6 +253,8 @@ def test_root_does_not_take_the_data_of_another_user(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_temporary_cluster_leaves_no_files() -> None:
     temporary = TemporaryCluster()
     temporary.close()

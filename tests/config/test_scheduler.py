@@ -50,6 +50,7 @@ def entries(diary: Path, count: int) -> list[str]:
     raise AssertionError(f"nothing was done in time: {diary}")
 
 
+@pytest.mark.processes
 def test_the_commands_run_in_turn_and_repeatedly(diary: Path) -> None:
     keeper = Scheduler(0.01)
     keeper.start()
@@ -58,6 +59,7 @@ def test_the_commands_run_in_turn_and_repeatedly(diary: Path) -> None:
     assert not keeper.is_alive()
 
 
+@pytest.mark.processes
 def test_the_roll_up_is_told_how_often_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     keeper, runs, stops = Scheduler(300), [], iter([False, True])
     monkeypatch.setattr(keeper, "_run", lambda *words: runs.append(words))
@@ -66,6 +68,7 @@ def test_the_roll_up_is_told_how_often_it_runs(monkeypatch: pytest.MonkeyPatch) 
     assert runs == [(command,) if command != "roll_up_desk" else (command, "--interval=5") for command in COMMANDS]
 
 
+@pytest.mark.processes
 def test_each_run_sets_its_metrics(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "COMMANDS", ("fails_once",))
     began, failures = time.time(), value("housekeeping_failures_total", command="fails_once")
@@ -77,6 +80,7 @@ def test_each_run_sets_its_metrics(diary: Path, monkeypatch: pytest.MonkeyPatch)
     assert value("housekeeping_seconds", command="fails_once") > 0
 
 
+@pytest.mark.processes
 def test_a_command_that_a_stop_ends_is_no_failure(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "COMMANDS", ("slow",))
     failures = value("housekeeping_failures_total", command="slow")
@@ -87,6 +91,7 @@ def test_a_command_that_a_stop_ends_is_no_failure(diary: Path, monkeypatch: pyte
     assert value("housekeeping_failures_total", command="slow") == failures
 
 
+@pytest.mark.processes
 def test_stop_ends_the_running_command(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "COMMANDS", ("slow",))
     keeper = Scheduler(0.01)
@@ -98,6 +103,7 @@ def test_stop_ends_the_running_command(diary: Path, monkeypatch: pytest.MonkeyPa
     assert not keeper.is_alive()
 
 
+@pytest.mark.processes
 def test_stop_kills_a_command_that_ignores_the_signal(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "COMMANDS", ("stubborn",))
     keeper = Scheduler(0.01)
@@ -109,6 +115,7 @@ def test_stop_kills_a_command_that_ignores_the_signal(diary: Path, monkeypatch: 
     assert not keeper.is_alive()
 
 
+@pytest.mark.processes
 def test_stop_ends_a_command_that_is_just_starting(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     beginning = threading.Event()
     popen = subprocess.Popen
@@ -129,6 +136,7 @@ def test_stop_ends_a_command_that_is_just_starting(diary: Path, monkeypatch: pyt
     assert not keeper.is_alive()
 
 
+@pytest.mark.processes
 def test_a_disabled_scheduler_runs_no_command(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
     monkeypatch.setenv("HOUSEKEEPING_MINUTES", "0")
     with scheduler.scheduled_commands():
@@ -136,6 +144,7 @@ def test_a_disabled_scheduler_runs_no_command(monkeypatch: pytest.MonkeyPatch, d
     assert not diary.exists()
 
 
+@pytest.mark.processes
 def test_what_is_asked_for_runs_at_once_and_what_fails_runs_again(
     diary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +162,7 @@ def test_what_is_asked_for_runs_at_once_and_what_fails_runs_again(
     keeper.stop()
 
 
+@pytest.mark.processes
 def test_what_a_stop_has_interrupted_is_done_after_the_next_start(
     diary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

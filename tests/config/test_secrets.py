@@ -14,6 +14,8 @@ from config.secrets import NAMES
 from tests.service import ROOT, Service, a_service, running_service
 from tests.waiting import PATIENCE_SECONDS
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 NONE: dict[str, str] = dict.fromkeys(NAMES, "")
 
 

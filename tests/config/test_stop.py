@@ -73,6 +73,8 @@ def service(_service: Service) -> Service:
     return _service
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("stop", [terminate, press_ctrl_c, terminate_each_process])
 def test_a_stop_ends_every_process_and_completes_running_requests(
     service: Service, stop: Callable[[Service], None]
@@ -109,6 +111,8 @@ def stops_in_time(service: Service, stop: Callable[[Service], None]) -> bool:
     return in_time and took < LIMIT_SECONDS
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_host_drains_before_the_time_of_its_stop_begins() -> None:
     with running_service(DRAIN_SECONDS=str(DRAIN_SECONDS)) as service:
         assert service.process
@@ -175,6 +179,8 @@ def stalled(port: int) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_signal_at_the_end_of_a_worker_is_not_lost() -> None:
     serving = PersistentServer("config.wsgi:application", log_enabled=False)
     # When a worker has ended, granian clears the event, then replaces the worker. This is the state after a signal just
@@ -185,6 +191,8 @@ def test_a_signal_at_the_end_of_a_worker_is_not_lost() -> None:
     assert serving.main_loop_interrupt.is_set()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("delay", [0, 0.02, 0.3])
 def test_a_signal_leaves_no_program_running(delay: float) -> None:
     """At any point of `subprocess.Popen`: an exception raised there would lose the program."""
@@ -204,6 +212,8 @@ def test_a_signal_leaves_no_program_running(delay: float) -> None:
     assert not [each for each in psutil.process_iter(["cmdline"]) if seconds in (each.info["cmdline"] or ())]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_signal_inside_popen_is_deferred(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen

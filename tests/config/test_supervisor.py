@@ -12,6 +12,8 @@ from config.runtime import supervisor
 from config.runtime.supervisor import supervised
 from tests.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,6 +88,7 @@ def parses(body: bytes) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_the_shapes_reach_every_check_of_the_parser() -> None:
     assert {parses(body) for body in BODIES.values()} == {True, False}
 
@@ -119,6 +120,7 @@ def _small_heap() -> None:
     gc.freeze()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VALUES)
 def test_every_operation_is_fast_with_a_full_body(name: str, settings: Any) -> None:
     settings.SOFT_THROTTLES, settings.WEBHOOKS = dict.fromkeys(settings.SOFT_THROTTLES, (10**9, 3600)), True

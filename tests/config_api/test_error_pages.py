@@ -103,6 +103,8 @@ def test_pages_are_static_and_load_only_local_styles() -> None:
         assert "<script" not in html
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 def test_pages_are_accessible_and_send_no_foreign_request(live_server: Any, browser: Browser) -> None:

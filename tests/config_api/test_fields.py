@@ -144,6 +144,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from([*LOOKALIKES, "rows"]), ANYTHING))
 def test_a_field_returns_its_type_or_refuses(data: dict[str, Any]) -> None:
     try:

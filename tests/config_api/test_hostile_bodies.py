@@ -227,6 +227,7 @@ def test_no_bytes_cause_a_5xx(callers: dict[str, Api], operation: tuple[str, str
     assert callers[who].send(method, path, raw=body, key="a key").status < 500
 
 
+@pytest.mark.slow
 @effort
 @given(
     operation=st.sampled_from(OPERATIONS),

@@ -67,6 +67,8 @@ def test_swagger_and_redoc_load_local_assets_only(path: str) -> None:
         assert Client().get(url).status_code == 200, url
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 def test_swagger_and_redoc_render_and_send_no_foreign_request(live_server: Any, browser: Browser) -> None:
     page = browser.new_page()

@@ -17,6 +17,8 @@ import pytest
 from tests.service import Service, running_service
 from tests.waiting import PATIENCE_SECONDS, eventually, takes_less_than
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:

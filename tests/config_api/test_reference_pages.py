@@ -96,6 +96,8 @@ def test_there_is_no_button_without_the_demo(path: str, settings: Any, tmp_path:
     assert "script-src 'self';" in response.headers["Content-Security-Policy"]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 def test_the_explorer_sends_the_demo_token_and_shows_code(live_server: Any, browser: Browser, demo: None) -> None:
     page = opened(browser, f"{live_server.url}{EXPLORER}#/Posts/createMessage")
@@ -109,6 +111,8 @@ def test_the_explorer_sends_the_demo_token_and_shows_code(live_server: Any, brow
     page.close()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 def test_the_reference_shows_code_in_three_languages(live_server: Any, browser: Browser, demo: None) -> None:
     page = opened(browser, f"{live_server.url}{REFERENCE}#tag/Posts/operation/createMessage")
@@ -123,6 +127,8 @@ def test_the_reference_shows_code_in_three_languages(live_server: Any, browser: 
     page.close()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "widths"), [("light", (390, 1440)), ("dark", (1440,))])
 def test_axe_finds_nothing_in_the_explorer(
@@ -137,6 +143,8 @@ def test_axe_finds_nothing_in_the_explorer(
     page.close()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1440)])
 def test_axe_finds_nothing_in_the_reference(
@@ -148,6 +156,8 @@ def test_axe_finds_nothing_in_the_reference(
     page.close()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 def test_a_code_sample_runs(live_server: Any, browser: Browser) -> None:
     page = opened(browser, f"{live_server.url}{EXPLORER}#/Pages/normalizeUrl")

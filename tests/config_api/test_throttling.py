@@ -147,6 +147,7 @@ def test_writes_do_not_count_as_reads(settings: Any) -> None:
     assert Api().send("POST", "/v1/presence/normalize-url", body, address="192.0.2.1").status == 200
 
 
+@pytest.mark.processes
 def test_reads_are_counted_without_redis(redis: subprocess.Popen[bytes], settings: Any) -> None:
     settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (1, 60)}
     redis.kill()
@@ -242,12 +243,14 @@ def test_a_window_ends(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         assert hits(3, str(start)) == [True, True, False]
 
 
+@pytest.mark.processes
 @pytest.mark.usefixtures("redis")
 def test_all_processes_share_the_counts_in_redis() -> None:
     assert hits(4) == [True, True, False, False]
     assert hits(1, who="another") == [True]
 
 
+@pytest.mark.processes
 def test_without_redis_every_request_passes(redis: subprocess.Popen[bytes]) -> None:
     assert hits(3) == [True, True, False]
     redis.kill()
@@ -256,6 +259,7 @@ def test_without_redis_every_request_passes(redis: subprocess.Popen[bytes]) -> N
     assert Api.as_person(PersonFactory()).post(PATH, {"pageId": PageFactory().pk, "content": "Hi"}).status == 201
 
 
+@pytest.mark.processes
 def test_a_frozen_redis_costs_one_time_out_only(redis: subprocess.Popen[bytes]) -> None:
     assert hits(3) == [True, True, False]
     os.kill(redis.pid, signal.SIGSTOP)
@@ -265,6 +269,7 @@ def test_a_frozen_redis_costs_one_time_out_only(redis: subprocess.Popen[bytes]) 
     os.kill(redis.pid, signal.SIGCONT)
 
 
+@pytest.mark.processes
 def test_redis_counts_again_when_the_breaker_closes(
     redis: subprocess.Popen[bytes], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -219,6 +219,7 @@ def test_the_previous_root_key_decrypts_stored_responses(agent: TokenHolder, pag
     assert not is_replay(post(agent.api, page_id)), "without the key nothing is decrypted"
 
 
+@pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
 def test_the_database_contains_neither_key_nor_token() -> None:
     """A replay of createAgentToken returns the same token, which the database does not contain in plain text."""

@@ -19,6 +19,8 @@ from config.writes.rate_limits import RateLimitCharge, usages_of
 from config.writes.transaction import write_transaction
 from tests.config_writes.clock import DatabaseClock
 
+pytestmark = pytest.mark.slow
+
 LIMITS = {"post": 2, "reply": 3, "quote": 1}
 HOUR = timedelta(hours=1)
 ACCOUNT = UUID(int=1)

@@ -24,6 +24,8 @@ from tests.faults.environment import SETTINGS, freeze, thaw
 from tests.redis_server import start_redis
 from tests.service import Service
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 SECONDS = float(os.environ.get("CONSISTENCY_SECONDS", "1.7"))
 WRITERS, READERS = 3, 6
 # Hosts of one service have the same secrets.

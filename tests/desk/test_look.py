@@ -23,7 +23,7 @@ from tests.browser import PATIENCE_MS
 from tests.desk.world import a_queue, world
 from tests.factories import SuperAdminFactory
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # A browser logs the status of a page that is refused, and the inline styles of axe, which the policy forbids.
 EXPECTED = ("the server responded with a status of 40", "Applying inline style")
 LIST_FITS = "(list => list.scrollWidth <= list.clientWidth)(document.querySelector('#changelist .results'))"

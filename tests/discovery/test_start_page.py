@@ -36,6 +36,8 @@ def test_the_page_has_the_language_of_the_browser(language: str) -> None:
     assert f'<html lang="{language}" dir="{"rtl" if language == "ar" else "ltr"}">' in page(f"{language}, en;q=0.1")
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 def test_samples_are_copied_and_nothing_is_wider_than_a_phone(live_server: Any, browser: Browser) -> None:
     for scheme, width in (("light", 1440), ("dark", 390)):

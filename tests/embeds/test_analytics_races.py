@@ -217,6 +217,8 @@ def test_only_the_transaction_of_an_event_commits_asynchronously() -> None:
         assert cursor.fetchone() == ("on",)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_crash_loses_no_event_older_than_a_second() -> None:
     """PostgreSQL is killed a second after the last insert; after its restart, every event is stored."""
     cluster = TemporaryCluster({"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"})

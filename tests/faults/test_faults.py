@@ -38,6 +38,8 @@ WHERE content = %s
 """
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @needs_nginx
 def test_faults_lose_and_double_no_write_and_block_no_client(subtests: pytest.Subtests) -> None:
     """One test, because starting the environment dominates its duration."""

@@ -52,6 +52,8 @@ def test_file_of_versions_is_fully_allocated(tmp_path: Path) -> None:
     assert file.stat().st_size == status.st_size
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.skipif(not can_mount(), reason="only root can mount a small disk")
 @pytest.mark.parametrize("exists_before", [True, False])
 def test_full_disk_kills_no_worker(tmp_path: Path, exists_before: bool) -> None:
@@ -65,6 +67,8 @@ def test_full_disk_kills_no_worker(tmp_path: Path, exists_before: bool) -> None:
     assert (finished.returncode, finished.stdout) == (0, "still here\n"), finished.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_files_of_metrics_are_fully_allocated(tmp_path: Path) -> None:
     assert count(tmp_path).returncode == 0
     for _ in range(2):
@@ -74,6 +78,8 @@ def test_files_of_metrics_are_fully_allocated(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.glob("counter_*")] == ["counter_ended.db"]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.skipif(not can_mount(), reason="only root can mount a small disk")
 @pytest.mark.parametrize("room", [0, SIZE + 16 * 1024, 1 << 20])
 def test_full_disk_kills_no_process_that_counts(tmp_path: Path, room: int) -> None:
@@ -84,6 +90,8 @@ def test_full_disk_kills_no_process_that_counts(tmp_path: Path, room: int) -> No
     assert (finished.returncode, finished.stdout) == (0, "still here\n"), finished.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.skipif(not can_mount(), reason="only root can mount a small disk")
 def test_full_disk_loses_no_counts_of_ended_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(files.VARIABLE, str(tmp_path))

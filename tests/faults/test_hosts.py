@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import psycopg
+import pytest
 
 from tests.clients import Clients
 from tests.faults.environment import SETTINGS
@@ -14,6 +15,8 @@ from tests.faults.releases import migration
 from tests.remote import Remote
 from tests.service import running_service
 from tests.waiting import ATTEMPTS
+
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 HOSTS = 5
 READING_SECONDS = 4

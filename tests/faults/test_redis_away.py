@@ -23,7 +23,7 @@ from tests.fresh_settings import fresh_settings
 from tests.redis_server import start_redis
 from tests.waiting import ATTEMPTS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.processes, pytest.mark.django_db]
 # The longest permitted call while Redis does not respond.
 WORST_SECONDS = 0.3
 CALLS = 10

@@ -14,6 +14,8 @@ from tests.waiting import ATTEMPTS
 from tests.webhooks.receiver import Receiver, Respond, running_receiver, silence, status
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_faults_of_receivers_and_deliverers_lose_no_event(subtests: pytest.Subtests) -> None:
     """One test, because starting the service dominates its duration."""
     with a_stage() as stage:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from tests.remote import Remote
 from tests.service import running_service
 from tests.waiting import PATIENCE_SECONDS
+
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 
 def test_worker_is_replaced_after_each_kill() -> None:

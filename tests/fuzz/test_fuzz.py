@@ -10,6 +10,8 @@ from tests.fuzz import content, contract, hostile, weights
 from tests.fuzz.scenario import a_scenario
 from tests.nginx import needs_nginx, nginx_before
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 HOSTILE, CONTENT, WEIGHED, SEED = 200, 10, 6, 1
 # Starts at each chain of operations, and the operations that the chains must reach of their forty.
 FOLLOWED, OPERATIONS = 6, 30

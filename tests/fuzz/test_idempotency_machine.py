@@ -19,6 +19,8 @@ from tests.api import Answer
 from tests.factories import PageFactory
 from tests.fuzz.machines import ServiceMachine, run
 
+pytestmark = pytest.mark.slow
+
 ACCOUNTS, KEYS, BODIES = 2, ("a", "b", "c"), ("first", "second", "")
 FAIL = """
 CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS

@@ -18,6 +18,8 @@ from tests.factories import PageFactory, SuperAdminFactory
 from tests.fuzz.machines import ServiceMachine, run
 from tests.messaging.test_derived_rows import check
 
+pytestmark = pytest.mark.slow
+
 POSTS = st.integers(0, 30)
 # (decision, status before, status after)
 DECISIONS = [(hide_message, "published", "hidden"), (restore_message, "hidden", "published")]

@@ -14,6 +14,8 @@ from tests.api import Api
 from tests.factories import MessageFactory, PersonFactory
 from tests.fuzz.machines import ServiceMachine, run
 
+pytestmark = pytest.mark.slow
+
 EMOJI = ("👍", "🎉", ":ship-it:")
 # The first two are people.
 PEOPLE, CALLERS, POSTS = 2, 4, 2

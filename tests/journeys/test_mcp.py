@@ -13,6 +13,8 @@ import pytest
 from tests.journeys.node import NodePackages
 from tests.journeys.start import Start
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 # The other scenarios call tools, prompts and resources of the suite's own example server, or need sessions.
 SCENARIOS = ("server-initialize", "ping", "tools-list", "dns-rebinding-protection")
 READING_TOOLS = {"read_page", "read_post", "search", "reference"}

@@ -8,7 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.journeys.start import Start
+
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 JOURNEY = Path(__file__).parent / "python_client" / "journey.py"
 PACKAGE = "community_client"

@@ -5,8 +5,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.journeys.node import NodePackages
 from tests.journeys.start import Start
+
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 JOURNEY = Path(__file__).parent / "typescript_client" / "journey.ts"
 STRICT = ("--strict", "--target", "es2022", "--lib", "es2022,dom,dom.iterable", "--module", "nodenext")

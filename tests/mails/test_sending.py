@@ -266,6 +266,8 @@ def in_thread() -> None:
         connection.close()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_killed_process_loses_no_mail_and_a_repeated_one_has_the_same_id(
     mail_server: MailServer, settings: Any
 ) -> None:
@@ -290,6 +292,8 @@ def test_a_killed_process_loses_no_mail_and_a_repeated_one_has_the_same_id(
     assert first["Message-ID"] == second["Message-ID"]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_stop_ends_the_process(mail_server: MailServer, settings: Any) -> None:
     answered_post()
     with process(settings) as running:
@@ -347,6 +351,8 @@ def test_a_stop_waits_for_a_mail_that_ends_soon(mail_server: MailServer, monkeyp
     assert (Mailing.objects.filter(lease_id__isnull=False).count(), Notice.objects.count()) == (0, 1)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_process_that_no_service_has_started_expects_no_stream_process_on_its_host(
     mail_server: MailServer, settings: Any
 ) -> None:

@@ -37,6 +37,8 @@ def test_there_are_at_most_ten_tools() -> None:
     assert len(TOOLS) <= 10
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_edit_post_names_the_minutes_of_the_setting() -> None:
     program = (
         "import django; django.setup(); from mcp_server.tools.writing import edit_post; print(edit_post.description)"

@@ -21,6 +21,8 @@ from tests.mcp_server.rpc import PATH
 from tests.mcp_server.running import McpEndpoint
 from tests.remote import Remote
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 # "auto" discovers the newest protocol, "legacy" opens with a handshake.
 MODES = ["auto", "legacy", "2026-07-28"]
 SECONDS = 60
@@ -55,6 +57,7 @@ def with_client(endpoint: McpEndpoint, mode: str, run: Callable[[Client], Awaita
     return statuses
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_reads_writes_and_reacts(mcp_endpoint: McpEndpoint, mode: str) -> None:
     url = f"https://blog.example/{mode}"

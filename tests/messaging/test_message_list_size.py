@@ -154,6 +154,7 @@ def test_no_statement_fetches_more_than_fits(heavy: Page, monkeypatch: pytest.Mo
     assert max(fetched[2:]) <= PAGE_BYTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("character", ["\x01", '"', "é", "💩"], ids=ascii)
 def test_the_size_counts_json_escapes(character: str) -> None:
     page = PageFactory()

@@ -66,6 +66,7 @@ NUMBERS = (
 KEYS = st.sampled_from(["1", "1.0", "1e22", "-0", "a", "1e-7"])
 
 
+@pytest.mark.slow
 @hypothesis_settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
@@ -105,6 +106,7 @@ def test_these_numbers_are_refused_with_a_reason(person: Api, page: str, number:
     assert "at most 24 characters" in response.json["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [("1e308", 400), ("-1e-21", 201), ("1e15", 201)])
 def test_the_length_of_a_list_is_bounded_by_that_of_the_requests(
     person: Api, page: str, number: str, status: int

@@ -142,6 +142,7 @@ def test_rules_applied_contains_only_rules_that_changed_the_url(url: str, rules:
     assert normalize(url).rules_applied == rules
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(URLS)
 @example("https://%\u200b2e/")

@@ -152,6 +152,7 @@ def test_hostile_payloads_are_validated_within_the_time_limit(tag_type: str) -> 
     assert time.process_time() - started < 2
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(TYPES), st.dictionaries(st.text(max_size=8), JSON, max_size=4), st.data())
 def test_any_payload_is_validated_without_an_exception(

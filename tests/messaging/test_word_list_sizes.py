@@ -69,6 +69,7 @@ def compilations(emptied: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[st
     return compiled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_the_largest_lists_take_at_most_600_kb_of_memory(emptied: BoundedCache[Any, Any], shape: Any) -> None:
     lists = [shape() for _ in range(4)]

@@ -171,6 +171,7 @@ TEXTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(st.lists(PLAIN_WORDS, max_size=6), TEXTS.map("".join))
 @example(["a b", "b a"], "a b a b")
@@ -230,6 +231,7 @@ LISTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("words", LISTS.values(), ids=LISTS)
 def test_hostile_texts_are_searched_within_the_time_limit(words: list[str], text: str) -> None:

@@ -137,6 +137,7 @@ LONG = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", LONG)
 def test_the_time_grows_with_the_length_and_not_with_its_square(piece: str) -> None:
     """Four times the length: four times the time, or sixteen times. A short time says nothing."""

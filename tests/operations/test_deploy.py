@@ -83,6 +83,8 @@ def test_panels_have_ids_and_places_of_their_own() -> None:
     assert len({(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels}) == len(panels)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="no promtool on PATH")
 @pytest.mark.parametrize("arguments", [("check", "rules", str(ALERTS)), ("test", "rules", str(CASES))])
 def test_promtool_accepts_the_rules_and_they_fire_when_they_should(arguments: tuple[str, ...]) -> None:

@@ -161,6 +161,7 @@ def samples(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     }
 
 
+@pytest.mark.processes
 def test_counts_of_ended_processes_move_to_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = """
 definitions.restarts.labels("worker").inc(2)
@@ -186,6 +187,7 @@ definitions.log_read_at.set({})
     }
 
 
+@pytest.mark.processes
 def test_a_file_that_cannot_be_read_loses_only_its_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_metrics(tmp_path, 'definitions.restarts.labels("worker").inc()')
     (tmp_path / "counter_999999999.db").write_bytes(b"\xff\xff\x00\x00" + b"\xff" * 64)
@@ -207,6 +209,7 @@ def test_the_folder_is_chosen_before_the_library_is_imported(tmp_path: Path) -> 
         files.share(tmp_path)
 
 
+@pytest.mark.processes
 def test_the_main_process_does_not_import_the_library_before_the_folder_is_known() -> None:
     code = "import sys, config.runtime.run, config.runtime.streams; sys.exit('prometheus_client' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

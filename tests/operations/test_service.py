@@ -41,6 +41,8 @@ def served(port: int) -> float:
     return counted(port, 'requests_total{operation="listSmartTags",status="200"}')
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_metrics_are_those_of_all_processes_and_a_host_drains_before_it_stops() -> None:
     metrics_port = free_port()
     with running_service(
@@ -90,6 +92,8 @@ def test_metrics_are_those_of_all_processes_and_a_host_drains_before_it_stops() 
         assert service.process.wait(PATIENCE_SECONDS) == 0, service.said()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_lines_of_json_have_the_id_of_their_request_and_no_credential() -> None:
     with running_service(LOG_FORMAT="json", ACCESS_LOG="1", TRUSTED_PROXIES="127.0.0.1") as service:
         clients = Clients(service)
@@ -149,6 +153,8 @@ def kill_a_worker(service: Service, of: int = 2) -> None:
     assert eventually(lambda: len(set(service.workers()) - {worker}) >= of)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_start_ends_the_draining_that_a_killed_process_has_left_and_refuses_a_port_twice() -> None:
     with a_service() as service:
         service.data.mkdir(parents=True)

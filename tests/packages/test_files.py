@@ -39,6 +39,8 @@ def unit(path: Path) -> ConfigParser:
     return parser
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_hosts_of_compose_have_only_settings_that_exist_and_all_secrets() -> None:
     for name in ("one", "two"):
         service = compose()["services"][name]
@@ -67,6 +69,7 @@ def test_files_that_compose_mounts_exist() -> None:
             assert source in compose()["volumes"] or (ROOT / source).is_file()
 
 
+@pytest.mark.slow
 def test_the_image_runs_as_an_ordinary_user_from_a_named_base_with_locked_packages() -> None:
     text = dockerfile()
     assert set(re.findall(r"^FROM (\S+)", text, re.MULTILINE)) == {"${BASE}"}
@@ -98,6 +101,8 @@ def test_scripts_that_an_image_runs_are_executable(name: str) -> None:
     assert os.access(ROOT / "deploy/compose" / name, os.X_OK)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_scripts_can_be_parsed(script: Path) -> None:
     shell = script.read_text().splitlines()[0].removeprefix("#!")
@@ -109,6 +114,8 @@ def test_the_role_of_compose_has_the_documented_settings() -> None:
     assert re.findall(r"^ALTER ROLE .*;$", (ROOT / "deploy/compose/primary.sh").read_text(), re.MULTILINE) == documented
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_proxy_of_compose_passes_requests_and_streams_to_both_hosts() -> None:
     changes = re.findall(r"-e '(.*?)'", (ROOT / "deploy/compose/nginx.sh").read_text())
     options = [option for change in changes for option in ("-e", change)]
@@ -130,6 +137,8 @@ def test_units_start_a_command_without_rights(path: Path) -> None:
     assert path.name in path.read_text().partition("\n\n")[0]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze on PATH")
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
 def test_systemd_accepts_the_units(path: Path, tmp_path: Path) -> None:

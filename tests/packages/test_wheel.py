@@ -25,6 +25,8 @@ from tests.remote import Remote
 from tests.service import ROOT, Service, free_port
 from tests.waiting import PATIENCE_SECONDS, eventually
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 HOME = "community_messaging_service"
 TRACKED = re.compile(
     r"(config|messaging|agents|reactions|embeds|mails|moving|mcp_server|account_area|desk|templates|static|locale)/.*"

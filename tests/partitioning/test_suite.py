@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests import nested_suite
+
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 # Each kind of statement on posts: insert, lists, update, delete, search, moves, and those that lock many.
 PARTS = ["tests/partitioning/divided.py"] + [

@@ -14,7 +14,7 @@ from tests.faults.run import Writers, play
 from tests.nginx import needs_nginx
 from tests.service import ROOT
 
-pytestmark = needs_nginx
+pytestmark = [pytest.mark.slow, pytest.mark.processes, needs_nginx]
 
 EARLIER = """
 INSERT INTO messaging_message (id, page_id, author_id, author_kind, parent_id, status, content, attachments,

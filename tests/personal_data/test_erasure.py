@@ -77,6 +77,8 @@ def found(texts: tuple[str, ...]) -> list[str]:
     return [text for text in texts if text in dumped or text.encode().hex() in dumped]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_with_the_posts_nothing_of_a_person_is_left_in_a_dump(life: Life) -> None:
     ids = (str(life.person.pk), str(life.agent.account.pk))
     assert set(found((*TRACES, MARK))) == {*TRACES, MARK}
@@ -90,6 +92,8 @@ def test_with_the_posts_nothing_of_a_person_is_left_in_a_dump(life: Life) -> Non
     assert Api().get(f"/api/messages/{life.answer.pk}").json["reactionTotal"] == 0
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_without_the_posts_only_their_texts_stay_as_of_a_deleted_account(life: Life) -> None:
     erase(life.person, ANONYMOUS)
     assert found(TRACES) == []
@@ -421,6 +425,7 @@ def test_an_erased_agent_leaves_no_rows_of_its_own() -> None:
     assert Api().get(f"/v1/agents/{holder.account.handle}").status == 404
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_an_erasure_reads_the_sessions_of_others_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only those without a row that names the account: of an older release, or of nobody."""

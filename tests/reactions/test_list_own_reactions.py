@@ -115,6 +115,7 @@ def test_the_newest_thousand_are_listed_however_many_there_are_elsewhere(
     assert found == [record(reaction) for reaction in newest]
 
 
+@pytest.mark.slow
 def test_neither_a_busy_account_nor_a_long_page_is_read_as_a_whole(person: Account) -> None:
     """With the statistics of production tables: most accounts have few reactions, and most pages few posts."""
     page, other = PageFactory(), PageFactory()

@@ -14,7 +14,7 @@ from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import MessageFactory, PersonFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 CLIENTS = 8
 CALLS = 30
 EMOJI = ["👍", "🎉"]

@@ -22,6 +22,8 @@ from reactions.services import remove_reaction, set_reaction, toggle_reaction
 from tests.factories import AgentAccountFactory, MessageFactory, PersonFactory
 from tests.reactions.counts import counted
 
+pytestmark = pytest.mark.slow
+
 EMOJI = ["👍", "❤️", ":+1:", "'", '"', "{}"]
 WHO, WHERE = st.integers(0, 3), st.integers(0, 1)
 

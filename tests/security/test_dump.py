@@ -73,6 +73,8 @@ def secrets(settings: Any) -> Iterator[dict[str, str]]:
         yield credentials(provider)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
 def test_dump_contains_no_valid_credential(secrets: dict[str, str]) -> None:
     assert {*COLUMNS.values(), *ROUTES.values(), *MODULES.values()} <= secrets.keys()
@@ -169,6 +171,7 @@ def test_malformed_session_cookie_is_not_signed_in(settings: Any, cookie: str) -
     assert thief.get("/admin/").status_code == 302
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_migration_removes_stored_tokens_and_sessions() -> None:
     call_command("migrate", "messaging", "0003", verbosity=0)

@@ -19,6 +19,8 @@ from tests.remote import Remote
 from tests.service import Service, running_service
 from tests.waiting import PATIENCE_SECONDS
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 ANNOUNCED = 400_000_000
 STREAMED = 40_000_000
 PIECE = b"x" * 1_000_000

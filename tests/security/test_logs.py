@@ -6,10 +6,13 @@ from contextlib import suppress
 from http.client import HTTPException
 
 import psycopg
+import pytest
 
 from tests.clients import PASSWORD, Clients, Person
 from tests.remote import Remote
 from tests.service import Service, running_service
+
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 
 def test_log_contains_no_credential_and_no_refused_call() -> None:

@@ -19,6 +19,8 @@ from tests.remote import Remote
 from tests.service import free_port, running_service
 from tests.waiting import eventually, takes_less_than
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 HOST = b"HTTP/1.1\r\nHost: localhost"
 END = b"\r\n\r\n"
 REFUSALS = [

@@ -38,6 +38,7 @@ def rotate(name: str, *options: str) -> str:
     return output.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.processes
 @pytest.mark.parametrize("name", secrets.NAMES)
 def test_previous_secret_is_stored_until_finish(secrets_file: Path, name: str) -> None:
@@ -56,6 +57,7 @@ def test_previous_secret_is_stored_until_finish(secrets_file: Path, name: str) -
     assert json.loads(secrets_file.read_text()) == before | {name: during[name]}
 
 
+@pytest.mark.slow
 @pytest.mark.processes
 def test_secret_key_is_rotated_repeatedly_without_finish(secrets_file: Path) -> None:
     for _ in range(3):
@@ -111,6 +113,8 @@ def test_cursor_signed_with_the_previous_root_key_is_valid(settings: Any) -> Non
     assert Api().get("/api/messages", pageId=page.pk, limit=1, cursor=cursor).error == "invalid_cursor"
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_rotation_of_a_stopped_service_keeps_replays_and_tokens_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in secrets.NAMES:
         monkeypatch.delenv(name)

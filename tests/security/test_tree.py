@@ -49,6 +49,7 @@ def tracked() -> Iterator[Path]:
     yield from (ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file())
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("kind", SECRETS)
 def test_no_file_contains_a_secret(kind: str) -> None:
     found = {}
@@ -60,6 +61,7 @@ def test_no_file_contains_a_secret(kind: str) -> None:
     assert not found
 
 
+@pytest.mark.processes
 def test_secrets_and_data_are_ignored_by_git() -> None:
     names = {path.name for path in tracked()}
     assert not names & {"secrets.json", "demo.json", ".env", "id_rsa", "postmaster.pid"}
@@ -69,6 +71,7 @@ def test_secrets_and_data_are_ignored_by_git() -> None:
     assert ignored.stdout.split() == [b".data/secrets.json", b".venv"]
 
 
+@pytest.mark.slow
 def test_product_imports_no_network_client() -> None:
     found = {(str(path.relative_to(ROOT)), name) for path in sources() for name in imports(path) if name in NETWORKING}
     # The probe of the stream process of the same host, and what the mail server and the sign-in provider that the
@@ -81,6 +84,7 @@ def test_product_imports_no_network_client() -> None:
     }
 
 
+@pytest.mark.slow
 def test_product_evaluates_no_text_as_code() -> None:
     forbidden = {"eval", "exec", "compile", "__import__"}
     found = [

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.nginx import needs_nginx, nginx_before
 from tests.remote import Remote
 from tests.service import Service
 from tests.streams.client import following
 from tests.streams.posting import Poster
+
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 
 @needs_nginx

@@ -18,6 +18,8 @@ from tests.streams.faults import LISTENER, TERMINATE, kill_stream_process, strea
 from tests.streams.posting import Poster
 from tests.waiting import PATIENCE_SECONDS
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 
 def reopened(service: Service, poster: Poster, after: str) -> EventStream:
     """As EventSource does: again and again until the stream is open."""

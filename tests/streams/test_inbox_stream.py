@@ -12,6 +12,8 @@ from tests.service import Service
 from tests.streams.client import following, open_stream
 from tests.streams.posting import Poster
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 INBOX = "/v1/inbox/stream"
 
 

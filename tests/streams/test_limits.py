@@ -6,12 +6,16 @@ import json
 import time
 from contextlib import ExitStack
 
+import pytest
+
 from tests.clients import Clients, bearer
 from tests.remote import Remote
 from tests.service import Service
 from tests.streams.client import EventStream, following, open_stream
 from tests.streams.posting import Poster
 from tests.waiting import ATTEMPTS, PATIENCE_SECONDS
+
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 REVOKED_WITHIN_SECONDS = 2
 # A stream whose client has gone gives up its place within moments.

@@ -13,6 +13,8 @@ from tests.service import ROOT, Service
 from tests.streams.client import following, open_stream
 from tests.streams.posting import Poster
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 
 def test_a_worker_redirects_to_the_stream_process(stream_service: Service, poster: Poster) -> None:
     reply = Remote(stream_service.port).call("GET", f"/v1/changes/stream?pageId={poster.page_id}")
@@ -22,6 +24,7 @@ def test_a_worker_redirects_to_the_stream_process(stream_service: Service, poste
     assert Remote(stream_service.port).call("GET", "/api/embeds/client-config").json["streamUrl"] == origin
 
 
+@pytest.mark.journey
 def test_events_are_the_items_of_the_list(stream_service: Service, poster: Poster) -> None:
     with following(stream_service.stream_port, pageId=poster.page_id) as stream:
         assert stream.retry == 2000
@@ -150,7 +153,7 @@ def test_a_hidden_post_is_shown_no_more(stream_service: Service, poster: Poster)
 def test_curl_follows_a_page(stream_service: Service, poster: Poster) -> None:
     curl = shutil.which("curl")
     if curl is None:
-        pytest.skip("no curl")
+        pytest.skip("no curl: put one on PATH")
     url = f"http://127.0.0.1:{stream_service.port}/v1/changes/stream?pageId={poster.page_id}"
     with subprocess.Popen([curl, "-sNL", url], stdout=subprocess.PIPE, text=True) as client:
         assert client.stdout

@@ -229,6 +229,8 @@ def test_several_hosts_deliver_each_event_in_order(receiver: Receiver) -> None:
     assert len(receiver.received) == len(receiver.first_ids()) == 10
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_killed_process_loses_nothing(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next one goes on when the lease of the killed one has expired; the event that was being sent is repeated."""
     site = Site(receiver)
@@ -253,6 +255,8 @@ def test_a_killed_process_loses_nothing(receiver: Receiver, monkeypatch: pytest.
     assert Webhook.LEASE.total_seconds() >= 3 * 5
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_command_stops_at_once_and_releases_its_leases(receiver: Receiver) -> None:
     site = Site(receiver)
     receiver.respond = silence(10)
@@ -267,11 +271,15 @@ def test_the_command_stops_at_once_and_releases_its_leases(receiver: Receiver) -
     assert not webhook.deliveries.exists()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_command_stops_when_its_parent_has_ended() -> None:
     program, environment = command("--parent", "1")
     assert subprocess.run(program, cwd=ROOT, env=environment, timeout=PATIENCE_SECONDS, check=False).returncode == 0
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_the_command_refuses_to_run_without_the_setting() -> None:
     program, environment = command(WEBHOOKS="0")
     finished = subprocess.run(
@@ -281,6 +289,8 @@ def test_the_command_refuses_to_run_without_the_setting() -> None:
     assert "WEBHOOKS=1 is not set" in finished.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_local_addresses_are_refused_with_an_https_base_url() -> None:
     variables = {"WEBHOOKS_ALLOW_LOCAL": "1", "BASE_URL": "https://service.example"}
     finished = subprocess.run(

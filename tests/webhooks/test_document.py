@@ -15,9 +15,10 @@ from tests.service import free_port
 from tests.waiting import PATIENCE_SECONDS
 from tests.webhooks.making import WEBHOOKS, Owner, send_events
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.journey
 def test_the_receiver_of_the_document_accepts_a_signed_event(local: None, tmp_path: Path) -> None:
     (program,) = [block.text for block in blocks(text_of("docs/webhooks.md")) if block.language == "python"]
     assert len([line for line in program.splitlines() if line.strip()]) <= 22

@@ -39,6 +39,7 @@ def test_an_unknown_webhook_is_not_found(webhook_id: str) -> None:
         assert (answer.status, answer.error) == (404, "webhook_not_found")
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_log_has_the_last_attempts_without_the_responses(receiver: Receiver) -> None:
     owner = Owner()

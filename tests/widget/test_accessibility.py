@@ -18,7 +18,7 @@ from tests.widget.live import Live
 from tests.widget.sign_in import submit
 from tests.widget.sites import HOST, Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # Each width, and both schemes on a phone and on a wide screen: scheme, width, whether only the colours are new.
 LOOKS = (("light", 320, False), ("dark", 390, False), ("dark", 1440, False), ("light", 1440, True))
 
@@ -50,6 +50,7 @@ def test_trigger_has_no_violations(site: Site) -> None:
         assert violations_of(page) == [], kind
 
 
+@pytest.mark.journey
 def test_panel_has_no_violations(live: Live) -> None:
     add_messages(live)
     page = live.open_alone()

@@ -11,7 +11,7 @@ from tests.widget.live import intercept, wait_for_first
 from tests.widget.sites import APP, HOST, Site, html, tag
 from tests.widget.test_loader_life import STRICT, navigate, show_view
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
 BADGE = "community-embed b"
 COUNTS = "**/v1/presence/counts"
 LISTEN = """
@@ -31,6 +31,7 @@ def counts_of(page: Page) -> list[str]:
     return page.locator("[data-community-count]").all_text_contents()
 
 
+@pytest.mark.journey
 def test_badge_and_elements_are_filled_by_the_only_third_request(site: Site) -> None:
     site.headers["content-security-policy"] = STRICT
     site.posts = {f"{HOST}/": 1234, f"{HOST}/a?b=c": 2}

@@ -17,7 +17,7 @@ from tests.widget.test_accessibility import add_messages, violations_of
 from tests.widget.test_choice_of_counts import LISTEN
 from tests.widget.test_loader_life import PAGE_OF_FRAME, STRICT, navigate, show_view
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
 SHIFTS = """
 window.shifts = [];
 const options = { type: "layout-shift", buffered: true };
@@ -102,6 +102,7 @@ def test_thread_loads_near_the_screen_without_a_shift_and_grows_with_its_posts(l
     assert [text for text in live.console if "Content Security" in text or "Trusted" in text] == []
 
 
+@pytest.mark.journey
 @pytest.mark.django_db(transaction=True)
 def test_person_posts_and_replies_in_the_page_and_escape_closes_nothing(live: Live, ada: Account) -> None:
     live.attributes = ' data-mode="inline" data-target="#place"'

@@ -13,7 +13,7 @@ from tests.widget.test_accessibility import add_messages, violations_of
 from tests.widget.test_loader_life import STRICT
 from tests.widget.test_loader_panel import CONTRAST
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
 DARK, LIGHT = "rgb(22, 23, 27)", "rgb(255, 255, 255)"
 BACKGROUND = "(node) => getComputedStyle(node).backgroundColor"
 TRIGGER = "community-embed .trigger"

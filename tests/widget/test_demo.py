@@ -16,7 +16,7 @@ from tests.service import Service, running_service
 from tests.widget.live import wait_until_drawn
 from tests.widget.sign_in import open_window, submit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")

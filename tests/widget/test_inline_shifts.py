@@ -10,7 +10,7 @@ from tests.widget.live import Live, intercept, panel_frame, wait_for_first
 from tests.widget.test_choice_of_place import ARTICLE, FOOTER, thread_of, wait_for_whole_frame
 from tests.widget.test_panel_budget import SHIFT, SHIFT_MAX
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SCREENS = [(1440, 1300), (390, 844)]
 CONFIG, POSTS, PARSER = "**/api/embeds/config/*", "**/api/messages?*", "**/embed/markdown.js*"
 # A script scrolls, so recent input excuses no shift.

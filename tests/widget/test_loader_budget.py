@@ -30,6 +30,8 @@ def test_gzipped_loader_is_at_most_6_kilobytes() -> None:
     assert len(loader().gzipped) <= GZIPPED_MAX
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 def test_before_a_click_loader_sends_two_requests_and_stores_nothing(site: Site) -> None:
     page = site.open()
@@ -45,6 +47,8 @@ def test_before_a_click_loader_sends_two_requests_and_stores_nothing(site: Site)
     assert page.evaluate("caches.keys()") == []
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 def test_events_without_a_click_are_sent_at_the_end_of_the_visit(site: Site) -> None:
     page = site.open(f"{HOST}/a?secret=1#x")
@@ -56,6 +60,8 @@ def test_events_without_a_click_are_sent_at_the_end_of_the_visit(site: Site) -> 
     ]
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 def test_global_privacy_control_stops_all_events(site: Site) -> None:
     site.context.add_init_script("Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })")
@@ -67,6 +73,8 @@ def test_global_privacy_control_stops_all_events(site: Site) -> None:
     assert site.events == []
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 def test_loader_causes_no_layout_shift_and_no_long_task(site: Site) -> None:
     """One of five loads must pass: on a busy machine, any task may be long."""

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.widget.sites import APP, HOST, SCRIPT, Site, html, tag
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
 STRICT = (
     f"default-src 'none'; script-src {APP}; connect-src {APP}; frame-src {APP}; "
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -172,6 +172,7 @@ def test_trigger_survives_a_replaced_body(site: Site) -> None:
     page.frame_locator("iframe").get_by_role("button").wait_for()
 
 
+@pytest.mark.journey
 def test_strict_content_security_policy_is_not_violated(site: Site) -> None:
     site.headers["content-security-policy"] = STRICT
     page = site.open()

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.widget.sites import APP, HOST, Site, html, tag
 from tests.widget.test_loader_life import PAGE_OF_FRAME, expect_triggers, navigate
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
 FOCUSED = "document.activeElement.shadowRoot?.activeElement?.className ?? document.activeElement.tagName"
 
 
@@ -22,6 +22,7 @@ def open_panel(site: Site) -> Page:
     return page
 
 
+@pytest.mark.journey
 def test_keyboard_opens_and_closes_the_panel_and_restores_focus(site: Site) -> None:
     page = site.open()
     page.keyboard.press("Tab")

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from tests.widget.sites import HOST, SCRIPT, Site, html, tag
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
 TABLES = Path(__file__).parent.parent / "embeds" / "data"
 
 # Mounts one embed per case on the path of the case, and returns which of them created a trigger.

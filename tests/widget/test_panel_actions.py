@@ -16,7 +16,7 @@ from tests.widget.clock import poll
 from tests.widget.live import Live
 from tests.widget.test_accessibility import violations_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WORDS = words("en")["panel"]
 ERRORS = words("en")["error"]
 STORED = "Object.keys(localStorage)"
@@ -73,6 +73,7 @@ def test_the_menu_offers_what_the_reader_may_do_and_has_the_keys_of_a_menu(live:
     assert live.errors == []
 
 
+@pytest.mark.journey
 def test_an_edit_and_a_deletion_are_seen_in_another_window_at_once(live: Live, ada: Account) -> None:
     live.context.clock.install()
     message = live.message(author=ada, content="Teh text")

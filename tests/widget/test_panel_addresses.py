@@ -14,7 +14,7 @@ from tests.factories import PageFactory
 from tests.widget.live import Live, panel_frame
 from tests.widget.test_panel_arrival import expect_arrived, long_page
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 NORMALIZE = "/v1/presence/normalize-url"
 SCROLLED = "document.getElementById('scroll').scrollTop"

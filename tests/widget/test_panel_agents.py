@@ -11,7 +11,7 @@ from tests.factories import PersonFactory, SuperAdminFactory
 from tests.widget.live import Live
 from tests.widget.test_accessibility import violations_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_badge_opens_the_card_by_press_hover_and_focus(live: Live) -> None:

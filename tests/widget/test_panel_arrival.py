@@ -13,7 +13,7 @@ from messaging.models import Message
 from tests.factories import PageFactory, PersonFactory
 from tests.widget.live import Live, wait_until_drawn
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WORDS = words("en")
 
 

@@ -90,6 +90,8 @@ def _compressing(live_server: Any) -> Iterator[None]:
     server.set_app(application)
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_compressing")
@@ -135,6 +137,8 @@ def size_of(request: Request) -> int:
     )
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 def test_panel_of_a_signed_in_person_adds_one_request(live: Live, ada: Account) -> None:
@@ -147,6 +151,8 @@ def test_panel_of_a_signed_in_person_adds_one_request(live: Live, ada: Account) 
     assert sent.count("/api/messages") == 1
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("width", [390, 1440])
@@ -164,6 +170,8 @@ def test_panel_does_not_shift_while_it_opens(live: Live, width: int) -> None:
     assert alone.evaluate(SHIFT) < SHIFT_MAX
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 def test_posts_are_created_a_few_in_a_task_and_formatters_after_the_start(live: Live) -> None:

@@ -18,7 +18,7 @@ from tests.factories import AgentAccountFactory, PersonFactory, SuperAdminFactor
 from tests.widget.clock import poll
 from tests.widget.live import Live, panel_frame
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 TOP_LEVEL = ".thread > .list > article"
 SCROLL_TO = "(y) => { document.getElementById('scroll').scrollTop = y; }"
@@ -38,6 +38,7 @@ def many(live: Live) -> list[Message]:
     return [live.message(content=f"Post {n}\n\nof several lines") for n in range(15)]
 
 
+@pytest.mark.journey
 def test_new_post_is_shown_to_a_reader_at_the_top(live: Live) -> None:
     live.message(content="First")
     page, panel = live.follow()

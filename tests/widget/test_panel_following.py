@@ -13,7 +13,7 @@ from messaging.models import Account
 from tests.widget.clock import advance_until, poll, poll_until
 from tests.widget.live import Live, panel_frame
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 LIST = "**/api/messages?*"
 CHANGES = "**/v1/changes?*"

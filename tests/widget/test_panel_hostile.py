@@ -13,7 +13,7 @@ from messaging.models import Message
 from tests.factories import AgentAccountFactory, PersonFactory
 from tests.widget.live import Live
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SCRIPT = "<script>window.pwned = 1</script><img src=x onerror='window.pwned = 2'><svg onload='window.pwned = 3'>"
 RIGHT_TO_LEFT_OVERRIDE = "\u202e"
@@ -46,6 +46,7 @@ def require_intact(live: Live, page: Page) -> None:
         assert page.evaluate(OVERFLOWS) == [], width
 
 
+@pytest.mark.journey
 def test_markup_in_every_field_is_shown_as_text(live: Live) -> None:
     post = live.message(
         content=SCRIPT,

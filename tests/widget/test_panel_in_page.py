@@ -12,7 +12,7 @@ from messaging.models import Account
 from tests.browser import PATIENCE_MS
 from tests.widget.live import Live, wait_until_drawn
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FRAME = "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))"
 
 

@@ -9,7 +9,7 @@ from embeds.widget.locales import words
 from messaging.models import Account
 from tests.widget.live import Live, wait_until_drawn
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # Escape that cancels a word which an input method composes.
 COMPOSED = "{ key: 'Escape', isComposing: true, bubbles: true }"
 

@@ -17,7 +17,7 @@ from tests.widget.clock import poll_until
 from tests.widget.live import Live
 from tests.widget.test_panel_budget import COUNT_PER_TASK
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 LIST = "**/api/messages?*"
 POSTS = 1000

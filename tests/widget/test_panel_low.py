@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, expect
 from messaging.models import Account
 from tests.widget.live import Live, open_panel
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LINES = "\n".join(f"Line {n}" for n in range(12))
 
 

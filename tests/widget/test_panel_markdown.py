@@ -60,6 +60,8 @@ def as_json(tree: Any) -> Any:
     return json.loads(json.dumps(tree))
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_panel_parses_as_the_server_does(live: Live) -> None:
     page = live.open_alone()
     texts = [case["text"] for case in CASES] + texts_of(PARTS, 1500) + [LONGEST_ADDRESS, *TOO_LONG_ADDRESSES]
@@ -71,6 +73,8 @@ def test_panel_parses_as_the_server_does(live: Live) -> None:
     assert live.errors == []
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_text_with_marks_is_shown_as_nodes_and_without_marks_needs_no_parser(live: Live) -> None:
     plain = texts_of(PLAIN_PARTS, 12)
     posts = [live.message(content=text) for text in plain if text.strip()]
@@ -100,6 +104,8 @@ def test_text_with_marks_is_shown_as_nodes_and_without_marks_needs_no_parser(liv
     assert live.errors == []
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_without_the_parser_marks_are_shown_until_it_is_loaded(live: Live) -> None:
     live.message(content="**One** two")
     pattern = f"{live.app}/embed/markdown.js*"
@@ -112,6 +118,8 @@ def test_without_the_parser_marks_are_shown_until_it_is_loaded(live: Live) -> No
     expect(page.locator(".content strong")).to_have_text("One")
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_writer_sees_a_preview_and_writes_marks_by_keys_and_paste(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     page = live.open_alone()

@@ -14,7 +14,7 @@ from embeds.widget.locales import words
 from tests.widget.clock import advance_and_stop
 from tests.widget.live import Live
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PANEL, LOADER = words("en")["panel"], words("en")["loader"]
 API, LIST = "**/v1/presence/normalize-url", "**/api/messages?*"
 BEGINNING = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"messages": ['

@@ -13,7 +13,7 @@ from tests.factories import AgentAccountFactory
 from tests.widget.clock import poll
 from tests.widget.live import Live
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 START = datetime(2026, 11, 1, tzinfo=UTC)
 
 

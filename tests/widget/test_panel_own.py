@@ -19,7 +19,7 @@ from tests.factories import PersonFactory, SuperAdminFactory
 from tests.widget.live import Live, panel_frame, reopen
 from tests.widget.test_panel_actions import choose, items
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AWAITING = words("en")["panel"]["awaiting"]
 COLLECT_EVENTS = "window.beacons = []; navigator.sendBeacon = (url, body) => beacons.push(body);"
 EVENTS = "Promise.all(beacons.map((body) => new Response(body).json()))"
@@ -120,6 +120,7 @@ def moderated(live: Live) -> None:
     community.save()
 
 
+@pytest.mark.journey
 @pytest.mark.usefixtures("moderated")
 def test_pending_post_stays_visible_to_its_author_alone(live: Live, ada: Account, browser: Any) -> None:
     live.message(content="From before")

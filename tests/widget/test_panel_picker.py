@@ -12,7 +12,7 @@ from reactions.models import Reaction
 from tests import axe
 from tests.widget.live import Live
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_picker_is_loaded_when_opened_searched_by_keys_and_shows_recent_emoji_first(live: Live, ada: Account) -> None:

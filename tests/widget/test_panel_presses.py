@@ -8,7 +8,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 from messaging.models import Account
 from tests.widget.live import Live, panel_frame
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 TO_END = "document.getElementById('scroll').scrollTop = 1e6"
 

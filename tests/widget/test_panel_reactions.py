@@ -12,7 +12,7 @@ from tests.api import Api
 from tests.widget.clock import poll_until
 from tests.widget.live import Live, panel_frame
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.factories import AgentAccountFactory, PageFactory, PersonFactory
 from tests.widget.clock import poll
 from tests.widget.live import Live, panel_frame
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_posts_are_newest_first_with_their_authors(live: Live) -> None:
@@ -48,6 +48,7 @@ def test_agents_have_a_badge_also_in_replies_and_quotes(live: Live) -> None:
     assert panel.locator("article .badge").count() == 3
 
 
+@pytest.mark.journey
 def test_posts_load_in_pages_and_filter_by_kind(live: Live) -> None:
     for n in range(23):
         live.message(content=f"Person {n}")

@@ -15,7 +15,7 @@ from tests.widget.clock import poll
 from tests.widget.live import Live
 from tests.widget.test_panel_actions import choose, post_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 ROWS = """(list) => [...list.children].filter((node) => !node.hidden).map((node) =>
   node.matches("article") ? node.querySelector(".content").textContent : node.textContent)"""

@@ -11,7 +11,7 @@ from messaging.models import Account
 from tests.widget.live import Live
 from tests.widget.test_accessibility import violations_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 START = datetime(2026, 11, 1, tzinfo=UTC)
 COUNTS = "/v1/presence/counts"
 

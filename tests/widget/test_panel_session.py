@@ -20,7 +20,7 @@ from tests.widget.live import CODE, PASSWORD, Live, open_panel, panel_frame, reo
 from tests.widget.sign_in import open_window, submit
 from tests.widget.sites import html
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OTHER_SITE = "http://other.example/article"
 SIGNED_IN, SIGNED_OUT = "Signed in as Ada Lovelace", words("en")["panel"]["join"]
 DRAFT = "Grüße: a draft of some words 🎉"
@@ -56,6 +56,7 @@ def open_other_site(live: Live) -> tuple[Page, FrameLocator]:
     return page, open_panel(page)
 
 
+@pytest.mark.journey
 def test_a_sign_in_lasts_in_every_tab_of_one_site_until_the_person_signs_out(live: Live, ada: Account) -> None:
     live.message(content="From before")
     page, panel = live.open()

@@ -22,7 +22,7 @@ from tests.widget.test_panel_session import (
     sign_in,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 IS_BLOCKED = "(() => { try { localStorage.length; return false; } catch { return true; } })()"
 
 

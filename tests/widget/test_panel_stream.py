@@ -19,7 +19,7 @@ from tests.streams.faults import kill_stream_process, stream_processes
 from tests.widget.clock import advance_until
 from tests.widget.live import SIGN_IN, intercept, wait_for_first
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
 
 STREAM = "**/v1/changes/stream*"
 CHECK = "**/v1/changes?*limit=1"

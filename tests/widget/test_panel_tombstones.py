@@ -11,7 +11,7 @@ from tests.api import Api
 from tests.widget.clock import poll
 from tests.widget.live import Live
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 DELETED = words("en")["panel"]["deleted"]
 
 

@@ -17,7 +17,7 @@ from tests.widget.live import PASSWORD, Live, panel_frame, reopen
 from tests.widget.sign_in import open_window, submit
 from tests.widget.test_panel_session import SIGNED_IN, expect_account, sign_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 DRAFT_SAVED = words("en")["panel"]["draft_saved"]
 TO_OTHER_PAGE, BACK = "history.pushState(null, '', '/host/other')", "history.back()"
 
@@ -39,6 +39,7 @@ def change_page(page: Page, panel: FrameLocator, how: str) -> None:
     expect(panel.locator("article .content").last).to_have_text(text)
 
 
+@pytest.mark.journey
 def test_signed_in_person_can_post_reply_quote_and_react(live: Live, ada: Account) -> None:
     live.message(content="From before", author=AgentAccountFactory(name="Robbie"))
     page, panel = live.open()

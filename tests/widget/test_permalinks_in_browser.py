@@ -11,7 +11,7 @@ from messaging.models import Page
 from tests.widget.live import Live
 from tests.widget.test_accessibility import violations_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def embed(live: Live) -> None:

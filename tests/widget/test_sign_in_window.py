@@ -19,7 +19,7 @@ from tests.widget.test_accessibility import violations_of
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ERRORS = words("en")["error"]
 
 

@@ -9,7 +9,7 @@ from messaging.models import Account, Ban, Message
 from tests.desk.browser.using import PENDING, confirm, expect_message, open_page, press
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def open_context(page: Page) -> None:

@@ -15,7 +15,7 @@ from messaging.models.ready_reason import reasons_for
 from tests.desk.browser.using import check_width, expect_message, open_page, press, press_button, send_form
 from tests.factories import MessageFactory, PersonFactory
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_community_is_added_changed_and_its_words_are_tried(page: Page) -> None:

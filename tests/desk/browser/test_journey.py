@@ -12,7 +12,7 @@ from agents.models import AgentRequest
 from tests.agents.factories import RequestFactory
 from tests.desk.browser.using import PENDING, open_page
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # More than a page of the list.
 COUNT = int(os.environ.get("JOURNEY_REQUESTS", "28"))
 # No limit in the suite: a busy machine may be slow.

@@ -23,7 +23,7 @@ from tests.desk.browser.using import (
     send_form,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def statuses(prefix: str) -> set[str]:

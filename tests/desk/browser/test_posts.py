@@ -10,7 +10,7 @@ from tests.admin.pages import page as path_of
 from tests.desk.browser.using import PENDING, confirm, expect_message, open_page, press, press_button
 from tests.factories import MessageFactory, PersonFactory
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_post_is_hidden_restored_and_returned_to_review_on_its_page(page: Page) -> None:

@@ -11,7 +11,7 @@ from tests.agents.factories import RequestFactory
 from tests.desk.browser.using import check_width, open_page, press
 from tests.factories import MessageFactory, PersonFactory
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_person_is_found_by_the_key_or_by_the_box(page: Page) -> None:

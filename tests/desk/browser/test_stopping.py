@@ -21,7 +21,7 @@ from tests.moving.imports.generating import disqus
 from tests.moving.imports.importing import import_posts
 from tests.webhooks.making import Owner
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_embeds_and_webhooks_are_disabled_and_enabled(page: Page, settings: Any) -> None:

@@ -15,7 +15,7 @@ from messaging.models.ready_reason import reasons_for
 from tests.agents.factories import RequestFactory
 from tests.desk.browser.using import PENDING, check_width, confirm, expect_message, open_page, press, send_form
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_ready_reason_is_chosen_and_sent_by_the_bar_and_undone(page: Page) -> None:

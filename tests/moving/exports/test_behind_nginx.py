@@ -47,6 +47,8 @@ def sorting() -> Iterator[int]:
         server.server_close()
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @needs_nginx
 def test_nginx_waits_for_the_first_posts_of_an_export(monkeypatch: pytest.MonkeyPatch) -> None:
     configuration = nginx.configuration

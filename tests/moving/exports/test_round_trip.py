@@ -179,6 +179,7 @@ POSTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=10, phases=[Phase.explicit, Phase.generate])
 @given(posts=POSTS)
 def test_any_posts_are_the_same_after_an_import(tmp_path_factory: Any, posts: list[Any]) -> None:

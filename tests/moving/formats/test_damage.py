@@ -54,6 +54,7 @@ def test_a_compressed_file_is_read_as_the_file_and_to_where_it_is_cut_off(tmp_pa
     assert reasons(records)[-1].startswith("The compressed file is cut off or damaged")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_damaged_bytes_anywhere_raise_no_error(tmp_path: Path, name: str) -> None:
     content = bytearray((SAMPLES / name).read_bytes())
@@ -189,6 +190,7 @@ ENDLESS: dict[str, tuple[str, Any, list[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDLESS)
 def test_what_is_endless_is_left_out_and_the_rest_is_read_in_bounded_memory(tmp_path: Path, name: str) -> None:
     format_name, parts, expected, reason = ENDLESS[name]
@@ -201,6 +203,8 @@ def test_what_is_endless_is_left_out_and_the_rest_is_read_in_bounded_memory(tmp_
     assert not reason or any(reason in each for each in reasons(records))
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("format_name", ["disqus", "wordpress", "remark42", "commento", "isso"])
 def test_a_large_file_is_read_in_the_memory_of_a_small_one(tmp_path: Path, format_name: str) -> None:
     path = tmp_path / "large"
@@ -213,6 +217,7 @@ def test_a_large_file_is_read_in_the_memory_of_a_small_one(tmp_path: Path, forma
     assert measured["peak"] < measured["before"] + 30
 
 
+@pytest.mark.slow
 def test_levels_of_replies_are_read_as_any(tmp_path: Path) -> None:
     path = tmp_path / "deep.jsonl"
     with path.open("w") as file:

@@ -15,6 +15,8 @@ from tests.moving.imports.importing import SAMPLES
 from tests.nginx import needs_nginx, nginx_before
 from tests.service import ROOT, Service, running_service
 
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+
 MEGABYTE = 1 << 20
 SIGN_IN = """
 import json

@@ -77,6 +77,7 @@ def test_each_step_is_told(community: Community, tmp_path: Path) -> None:
     assert any(text.startswith(" 30 of 30 posts") for name, _, text in told if name == "ordering")
 
 
+@pytest.mark.slow
 def test_a_thread_may_have_more_levels_than_python_has_calls(community: Community, tmp_path: Path) -> None:
     levels = 2 * sys.getrecursionlimit()
     imported = import_posts("disqus", one_thread(tmp_path / "a.xml", levels=levels), community, tmp_path / "r.csv")
@@ -398,6 +399,8 @@ class TestProcesses:
             process.kill()
             process.wait()
 
+    @pytest.mark.slow
+    @pytest.mark.processes
     def test_a_killed_import_goes_on_where_it_was(
         self, file: Path, community: Community, started: list[subprocess.Popen[str]], tmp_path: Path
     ) -> None:
@@ -416,6 +419,8 @@ class TestProcesses:
         assert Move.objects.get().status == "done"
         check_counts()
 
+    @pytest.mark.slow
+    @pytest.mark.processes
     def test_two_processes_at_once_write_each_post_once(
         self, file: Path, community: Community, started: list[subprocess.Popen[str]]
     ) -> None:
@@ -428,6 +433,8 @@ class TestProcesses:
         assert sum(Change.objects.filter(type="page.imported").values_list("data__posts", flat=True)) == 4_000
         check_counts()
 
+    @pytest.mark.slow
+    @pytest.mark.processes
     def test_people_post_while_an_import_runs(
         self, file: Path, community: Community, started: list[subprocess.Popen[str]]
     ) -> None:
@@ -445,6 +452,8 @@ class TestProcesses:
         assert Message.objects.count() == 4_020
         check_counts()
 
+    @pytest.mark.slow
+    @pytest.mark.processes
     def test_undoing_stops_a_running_import_and_may_be_stopped_itself(
         self, file: Path, community: Community, started: list[subprocess.Popen[str]]
     ) -> None:

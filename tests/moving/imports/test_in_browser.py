@@ -19,7 +19,7 @@ from tests.account_area.looks import BOTH_SIZES, check
 from tests.factories import PersonFactory
 from tests.moving.imports.importing import MAP, SAMPLES
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def run_the_step() -> None:

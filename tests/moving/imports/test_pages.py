@@ -87,6 +87,7 @@ def test_a_file_that_was_uploaded_before_uploads_were_ended_is_imported(
     assert Move.objects.get().status == "done"
 
 
+@pytest.mark.slow
 def test_a_file_is_checked_imported_and_removed(person: Account, community: Community) -> None:
     client = client_of(person)
     response = upload(client, community)
@@ -115,6 +116,7 @@ def test_a_file_is_checked_imported_and_removed(person: Account, community: Comm
     assert "old.xml" in log
 
 
+@pytest.mark.slow
 def test_the_preview_shows_texts_as_posts_will_show_them(person: Account, community: Community) -> None:
     client = client_of(person)
     text = "<p><b>Bold</b></p><p>1. May &lt;script&gt;</p>" + "<p>long text</p>" * 50
@@ -161,6 +163,7 @@ def others(count: int) -> list[bytes]:
     return [DISQUS + b"<!-- %d -->" % number for number in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["community", "person"])
 def test_only_the_newest_files_are_stored(person: Account, community: Community, of: str) -> None:
     client = client_of(person)
@@ -414,6 +417,7 @@ def imported(person: Account, community: Community) -> Move:
     return Move.objects.get()
 
 
+@pytest.mark.slow
 def test_the_file_of_an_old_import_that_is_uploaded_again_is_stored_for_a_week(
     person: Account, community: Community, imported: Move
 ) -> None:
@@ -469,6 +473,7 @@ def test_the_report_of_an_import_that_begins_meanwhile_is_not_pruned(
     assert reports() == {imported.pk}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["community", "person"])
 def test_only_the_newest_reports_are_stored(
     person: Account, community: Community, of: str, monkeypatch: pytest.MonkeyPatch
@@ -484,6 +489,7 @@ def test_only_the_newest_reports_are_stored(
     assert reports() == {others_report, *moves[-3:]}
 
 
+@pytest.mark.slow
 def test_reports_elsewhere_take_no_place_of_those_of_a_community(
     person: Account, community: Community, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -524,6 +530,7 @@ def test_the_file_of_an_import_that_begins_meanwhile_is_not_pruned(
     assert Move.objects.get().status == MoveStatus.DONE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [MoveStatus.UPLOADED, MoveStatus.CHECKED, MoveStatus.WAITING])
 @pytest.mark.parametrize("by", ["page", "command"])
 def test_an_import_whose_file_is_uploaded_again_can_be_removed(

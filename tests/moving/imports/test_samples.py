@@ -18,7 +18,7 @@ from tests.messaging.test_derived_rows import check as check_derived_rows
 from tests.moving.imports.importing import FACTS, HOST, MAP, SAMPLES, import_posts, page_of, shown
 
 FILES = [name for name, facts in FACTS.items() if isinstance(facts, dict) and "shown_by_page" in facts]
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 
 def depth(message: Message) -> int:
