@@ -97,7 +97,7 @@ class Api:
         client = Client()
         client.handler = HANDLER
         response = client.generic(method, path, data, content_type=content_type, headers=sent, REMOTE_ADDR=address)
-        content = b"".join(response) if response.streaming else response.content  # type: ignore[attr-defined]
+        content = b"".join(response) if response.streaming else response.content
         check_answer(
             method, path, response.status_code, response.headers.get("Content-Type", ""), content, response.headers
         )

@@ -85,7 +85,7 @@ class Clients:
         user = bearer(issued["token"]) | {"X-User-Id": issued["userId"]}
         return Person(issued["userId"], session["user"]["handle"], signed_in, user)
 
-    def ask(self, path: str, body: Any, *, accepted: Collection[int] = (200, 201), **headers: str) -> Any:
+    def ask(self, path: str, body: Any, *, accepted: Collection[Any] = (200, 201), **headers: str) -> Any:
         # The service closes a connection that is idle for some seconds, as between two calls on a busy machine.
         self.reconnect()
         reply: Reply = self._remote.call("POST", path, body, **headers)

@@ -45,7 +45,7 @@ $$
 
 
 def install() -> None:
-    TransactionTestCase._fixture_teardown = lambda _self: empty_tables()  # type: ignore[method-assign]
+    TransactionTestCase._fixture_teardown = lambda _self: empty_tables()  # type: ignore[attr-defined]
 
 
 def empty_tables() -> None:

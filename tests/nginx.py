@@ -37,7 +37,7 @@ def nginx_before(service_port: int, stream_port: int | None = None, *, others: S
     file = home / "nginx.conf"
     text = configuration(port, service_port, stream_port or service_port, home)
     file.write_text(with_servers(text, service_port, [f"127.0.0.1:{each}" for each in (service_port, *others)]))
-    command = [PROGRAM, "-p", home, "-c", file, "-e", "stderr", "-g", f"daemon off; pid {home}/pid;"]
+    command = [str(PROGRAM), "-p", str(home), "-c", str(file), "-e", "stderr", "-g", f"daemon off; pid {home}/pid;"]
     nginx = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         _wait_until_open(nginx, port)

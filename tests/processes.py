@@ -50,7 +50,7 @@ class Guard:
             self._check(command if isinstance(command, str) else str(command[0]))
             popen(process, command, *arguments, **options)
 
-        multiprocessing.process.BaseProcess.start = guarded_start  # type: ignore[method-assign]
+        multiprocessing.process.BaseProcess.start = guarded_start  # type: ignore[assignment, method-assign]
         subprocess.Popen.__init__ = guarded_popen  # type: ignore[assignment, method-assign]
 
     def _check(self, program: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -37,8 +38,8 @@ class ProcessorTime:
         item.stash[_BEGAN] = time.process_time()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        seconds = dict(report.user_properties).get(_PROPERTY)
-        is_over = report.when == "teardown" and isinstance(seconds, float) and seconds > LIMIT_SECONDS
+        seconds: Any = dict(report.user_properties).get(_PROPERTY)
+        is_over = report.when == "teardown" and seconds is not None and seconds > LIMIT_SECONDS
         if is_over and "slow" not in report.keywords:
             self._over[report.nodeid] = seconds
 

@@ -43,7 +43,7 @@ def sign_in(context: BrowserContext, origin: str, account: Account) -> None:
 @pytest.fixture
 def browser_context(browser: Browser, live_server: Any, request: Any) -> Iterator[BrowserContext]:
     """A context of the size `request.param` (default: 390 by 844). An error in its console fails the test."""
-    size = getattr(request, "param", {"width": 390, "height": 844})
+    size: Any = getattr(request, "param", {"width": 390, "height": 844})
     context = browser.new_context(viewport=size, base_url=live_server.url, locale="en-GB")
     context.set_default_timeout(PATIENCE_MS)
     errors: list[str] = []

@@ -53,6 +53,7 @@ def objects_of(person: Account) -> dict[str, Any]:
 
 
 def pages(objects: dict[str, Any]) -> Iterator[Page]:
+    area: Any
     (area,) = (entry for entry in get_resolver().url_patterns if str(entry.pattern) == "account/")
     for route in _routes(area.url_patterns, "account/"):
         path = PARAMETER.sub(lambda found: str(objects.get(found[2], UNKNOWN.get(found[1]))), route)

@@ -8,10 +8,9 @@ from urllib.parse import urljoin, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 from django import forms
-from django.contrib import admin
 from django.test import Client
 
-from tests.admin.every_page import SENT, EveryPage, kind_of
+from tests.admin.every_page import SENT, EveryPage, kind_of, registered_admins
 from tests.admin.pages import page
 
 Sent = dict[str, list[str]]
@@ -53,7 +52,7 @@ def every_form(every_page: EveryPage, client: Client) -> list[Form]:
 
 def _of_actions() -> Iterator[Form]:
     """An action on one row, on several, and as a decision in the list."""
-    for model, rows in admin.site._registry.items():
+    for model, rows in registered_admins():
         ids = [str(pk) for pk in model._default_manager.values_list("pk", flat=True)]
         for action in rows.row_actions:
             row = model._default_manager.get(pk=ids[0])
@@ -71,7 +70,7 @@ def _of_actions() -> Iterator[Form]:
 
 def _of_pages(every_page: EveryPage, client: Client) -> tuple[list[Form], set[str]]:
     """The forms on a page of each kind, and the kinds of path that are no page."""
-    actions = {f"/{action.name}/" for rows in admin.site._registry.values() for action in rows.row_actions}
+    actions = {f"/{action.name}/" for _, rows in registered_admins() for action in rows.row_actions}
     kinds = {kind_of(path): path for path in every_page.paths() if not path.endswith((*actions, *NO_FORM))}
     found, closed = list[Form](), set[str]()
     for kind, path in kinds.items():

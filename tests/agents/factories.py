@@ -7,17 +7,16 @@ from secrets import token_bytes
 from typing import Any, NamedTuple
 
 import factory
-from factory.django import DjangoModelFactory
 
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from agents.services import approve_request, create_token, request_agent
 from agents.tokens import DIGEST_BYTES
 from messaging.models import Account
 from tests.api import Api
-from tests.factories import PersonFactory, SuperAdminFactory
+from tests.factories import PersonFactory, RowFactory, SuperAdminFactory
 
 
-class RequestFactory(DjangoModelFactory[AgentRequest]):
+class RequestFactory(RowFactory[AgentRequest]):
     """Creates pending requests."""
 
     requester = factory.SubFactory(PersonFactory)

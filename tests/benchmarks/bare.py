@@ -110,7 +110,8 @@ def post(environ: dict[str, Any]) -> Answer:
         written = {"id": uuid7(), "page_id": sent["pageId"], "author_id": author[0], "author_kind": "agent"}
         written |= {"status": "published", "content": sent["content"], "attachments": "[]", "now": datetime.now(UTC)}
         values |= written
-        answer = orjson.dumps(new_message(values, author=Author(*author), page_url=opened[PAGE_URL], quote=(None,) * 7))
+        account: Any = Author(*author)
+        answer = orjson.dumps(new_message(values, author=account, page_url=opened[PAGE_URL], quote=(None,) * 7))
         stored = {
             "stored_key": mac,
             "stored_body": b"",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
-from community_messaging.cli import program
+from community_messaging.cli.app import program
 
 from tests.service import ROOT
 

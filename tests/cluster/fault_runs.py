@@ -142,7 +142,8 @@ _CYCLES: dict[int, Iterator[tuple[Place, Place]]] = {}
 def _pairs(stack: Stack) -> Iterator[tuple[Place, Place]]:
     """Each pair of parts that talk to one another, in turn and without end; the proxy talks to hosts only."""
     if id(stack) not in _CYCLES:
-        parts = [part.place for part in (*stack.hosts, *stack.redis, stack.pooler, *stack.postgres.servers)]
+        parts = [host.place for host in stack.hosts] + [redis.place for redis in stack.redis]
+        parts += [stack.pooler.place] + [server.place for server in stack.postgres.servers]
         proxied = [(stack.proxy.place, host.place) for host in stack.hosts]
         _CYCLES[id(stack)] = cycle([*proxied, *combinations(parts, 2)])
     return _CYCLES[id(stack)]

@@ -148,7 +148,8 @@ class Server:
         """Run one of PostgreSQL's programs in its place, as the user that PostgreSQL accepts."""
         user = postgres_binaries.owner()
         as_user = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
-        command = [*self.place.enter, *(as_user if os.geteuid() == 0 else []), postgres_binaries.binaries() / program]
+        file = str(postgres_binaries.binaries() / program)
+        command = [*self.place.enter, *(as_user if os.geteuid() == 0 else []), file]
         with tempfile.TemporaryFile("w+") as output:
             ended = subprocess.run(
                 [*command, *arguments],

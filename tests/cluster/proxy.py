@@ -43,7 +43,7 @@ class Proxy:
         assert PROGRAM, "The cluster needs nginx on PATH."
         file, pid = self.home / "nginx.conf", self.home / "pid"
         file.write_text(self._configuration(hosts))
-        options = ["-p", self.home, "-c", file, "-e", "stderr", "-g", f"daemon off; pid {pid};"]
+        options = ["-p", str(self.home), "-c", str(file), "-e", "stderr", "-g", f"daemon off; pid {pid};"]
         with (self.home / "log").open("wb") as output:
             self.process = subprocess.Popen(
                 [*self.place.enter, PROGRAM, *options],

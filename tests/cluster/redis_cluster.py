@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from redis import Redis, RedisError
 
@@ -39,7 +40,7 @@ class RedisCluster:
         return f"sentinel://127.0.0.1:1,127.0.0.1:{self.sentinel}/{MASTER}/0"
 
     def master_port(self) -> int:
-        address = Redis(port=self.sentinel).sentinel_get_master_addr_by_name(MASTER)
+        address: Any = Redis(port=self.sentinel).sentinel_get_master_addr_by_name(MASTER)
         return int(address[1]) if address else 0
 
     def freeze(self, port: int) -> None:

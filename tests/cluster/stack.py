@@ -99,6 +99,9 @@ class Redis:
 class Stack:
     """The constructor starts all; `close` ends all and deletes it. With `cuts` each part has a network of its own."""
 
+    # The primary first.
+    redis: list[Redis]
+
     def __init__(self, *, cuts: bool, **variables: str) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="cm-stack-"))
         self.home.chmod(0o755)

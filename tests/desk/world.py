@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 
 from agents.services import reject_request
 from desk.models import DailyCount, DailyTotal, Of, Top, Total
 from messaging.models import Account, Community, Message
-from tests.admin.every_page import ID, EveryPage, kind_of
+from tests.admin.every_page import ID, EveryPage, kind_of, registered_admins
 from tests.admin.pages import page as path_of
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.days import today
@@ -34,7 +33,7 @@ def world(boss: Account) -> list[str]:
     pending = RequestFactory(requester=decided.requester)
     post = Message.objects.filter(status="pending").get()
     entry = LogEntry.objects.latest("pk")
-    extra = ["/admin/search/?q=harbour", *map(path_of, (decided, pending, post, entry))]
+    extra = ["/admin/search/?q=harbour", *(path_of(row) for row in (decided, pending, post, entry))]
     return [*extra, *_one_of_each_kind(every_page.paths())]
 
 
@@ -59,8 +58,8 @@ def add_numbers(agent: Account, community: Community) -> None:
     DailyTotal.objects.create(kind=Total.MEDIAN_SECONDS.value, day=today(), name="", count=5_400)
     for code in range(6):
         DailyTotal.objects.create(kind=Total.REFUSALS.value, day=today(), name=f"code_{code}", count=5)
-    for kind, row in (("agents", agent), ("communities", community)):
-        Top.objects.create(kind=kind, place=1, subject_id=row.pk, count=610)
+    for subjects, row in (("agents", agent), ("communities", community)):
+        Top.objects.create(kind=subjects, place=1, subject_id=row.pk, count=610)
 
 
 def _one_of_each_kind(paths: list[str]) -> list[str]:
@@ -80,6 +79,6 @@ def _confirmations() -> dict[str, str]:
     """Each kind of confirmation page: those of a model with the same fields differ in words only."""
     return {
         f"{path_of(model, 'changelist')}*/{action.name}/": f"{model.__name__} {action.form} {action.needs_reason}"
-        for model, rows in admin.site._registry.items()
+        for model, rows in registered_admins()
         for action in rows.row_actions
     }

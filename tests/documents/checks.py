@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 
-from community_messaging.cli import program as client
+from community_messaging.cli.app import program as client
 from django.core.management import get_commands, load_command_class
 
 from tests.documents.reading import words

@@ -231,12 +231,12 @@ FOLLOWED = {
     *(stream_process_killed, listener_terminated, worker_killed, all_workers_killed, main_process_killed),
     *(postgres_crash, postgres_restart, backends_terminated),
 }
-SMALL_DISK_FAULTS = {disk_full}
-THROUGH_PROXY = {slow_sockets}
+SMALL_DISK_FAULTS: set[Fault] = {disk_full}
+THROUGH_PROXY: set[Fault] = {slow_sockets}
 # The load is divided between a host of this release and one of the next, as in a rolling upgrade.
 ON_TWO_HOSTS = {migrated_while_serving}
 # The longest wait for one response, in seconds: a write that a deadlock aborts is tried again within STATEMENT_TIMEOUT,
 # and the locks of this fault are held for less than a second.
-SLOWEST = {deadlock: 5.0}
+SLOWEST: dict[Fault, float] = {deadlock: 5.0}
 # No response is a 5xx.
 ANSWERED_THROUGHOUT = {migrated_while_serving, migrated_behind_a_reader}

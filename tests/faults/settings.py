@@ -1,7 +1,8 @@
 """The settings of the service, with limits that load and generated requests do not reach."""
 
+from config.api.throttle_rates import SOFT_THROTTLES
 from config.settings import *  # noqa: F403
-from config.settings import HOURLY_LIMITS, SOFT_THROTTLES
+from config.settings import HOURLY_LIMITS
 
 UNREACHED = 10_000_000
 

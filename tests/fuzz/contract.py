@@ -21,10 +21,25 @@ PHASES = "examples,coverage,fuzzing"
 # at those with ids that another operation returns.
 POSTS = ("createMessage", "getMessage", "addReaction", "removeReaction", "listReactions")
 COMMUNITIES = ("listCommunities", "getCommunityAtomFeed")
-REQUESTS = ("requestAgent", "getAgentRequest", "approveAgentRequest", "rejectAgentRequest", "cancelAgentRequest")
-REQUESTS += ("listAgentRequests",)
-EMBEDS = ("createEmbedInstance", "getEmbedInstance", "updateEmbedInstance", "deleteEmbedInstance", "getEmbedAnalytics")
-EMBEDS += ("getEmbedBlacklist", "putEmbedBlacklist", "getEmbedConfig", "ingestAnalyticsEvent")
+REQUESTS = (
+    "requestAgent",
+    "getAgentRequest",
+    "approveAgentRequest",
+    "rejectAgentRequest",
+    "cancelAgentRequest",
+    "listAgentRequests",
+)
+EMBEDS = (
+    "createEmbedInstance",
+    "getEmbedInstance",
+    "updateEmbedInstance",
+    "deleteEmbedInstance",
+    "getEmbedAnalytics",
+    "getEmbedBlacklist",
+    "putEmbedBlacklist",
+    "getEmbedConfig",
+    "ingestAnalyticsEvent",
+)
 CHAINS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("nobody", ("normalizeUrl", "listMessages", "getPageAtomFeed")),
     ("nobody", COMMUNITIES),

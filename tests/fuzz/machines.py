@@ -40,4 +40,4 @@ def run(machine: type[ServiceMachine], *, runs: int, steps: int) -> None:
     limits = dict.fromkeys(settings.HOURLY_LIMITS, UNREACHED)
     throttles = dict.fromkeys(settings.SOFT_THROTTLES, (UNREACHED, 60))
     with override_settings(HOURLY_LIMITS=limits, SOFT_THROTTLES=throttles):
-        run_state_machine_as_test(machine, settings=effort)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(machine, settings=effort)

@@ -50,8 +50,15 @@ def seeds(scenario: Scenario) -> list[Input]:
     return requests + [Input("GET", path, "", COMMON[:1], None) for path in PAGES]
 
 
-PAGES = ("/", "/demo/", "/embed/v1.js", "/embed/panel", "/embed/sign-in", "/api/docs/", "/api/redoc/", "/admin/login/")
-PAGES += (
+PAGES = (
+    "/",
+    "/demo/",
+    "/embed/v1.js",
+    "/embed/panel",
+    "/embed/sign-in",
+    "/api/docs/",
+    "/api/redoc/",
+    "/admin/login/",
     "/api/schema/",
     "/static/embed/v1.js",
     "/static/x",

@@ -198,8 +198,15 @@ QUERY_NAMES = (
     "tagType",
     "all",
     "status",
+    "from",
+    "to",
+    "format",
+    "serviceId",
+    "lang",
+    "version",
+    "next",
+    "",
 )
-QUERY_NAMES += ("from", "to", "format", "serviceId", "lang", "version", "next", "")
 QUERY_BITS = (
     "%",
     "%zz",

@@ -55,7 +55,12 @@ def numbers(scenario: Scenario, rng: Random) -> str | None:
         return None if created[0] == 400 else f"{created[0]} to {text}"
     record = remote.call("GET", f"/api/messages/{created[1]['id']}").body
     floats: list[str] = []
-    value = json.loads(record, parse_float=lambda digits: floats.append(digits) or float(digits))[name]["n"][0]
+
+    def noted(digits: str) -> float:
+        floats.append(digits)
+        return float(digits)
+
+    value = json.loads(record, parse_float=noted)[name]["n"][0]
     is_equal = (type(value), value) == (type(json.loads(text)), json.loads(text))
     short = all(len(digits) <= LENGTH_MAX for digits in [*floats, str(value)])
     return None if is_equal and short else f"{text} is returned as {value!r}"

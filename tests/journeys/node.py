@@ -67,7 +67,9 @@ class NodePackages:
 
     def _run(self, command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:
         options = {"env": self.environment, "text": True, "capture_output": True} | options
-        return subprocess.run(command, check=False, **options)
+        run: Any = subprocess.run
+        ended: subprocess.CompletedProcess[str] = run(command, check=False, **options)
+        return ended
 
 
 @pytest.fixture(scope="session")

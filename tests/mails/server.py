@@ -66,7 +66,8 @@ class AnyPortController(Controller):
     """Port 0: any free port. The controller connects to it once, to see that it serves."""
 
     def _trigger_server(self) -> None:
-        self.port = self.server.sockets[0].getsockname()[1]
+        server: Any = self.server
+        self.port = server.sockets[0].getsockname()[1]
         super()._trigger_server()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from config.metrics import definitions, exposition
+from prometheus_client.registry import REGISTRY
+
+from config.metrics import definitions
 from config.metrics.publishing import publisher
 
 
@@ -10,4 +12,4 @@ def value(name: str, **labels: str) -> float:
     """0 if it has none."""
     publisher().publish()
     sample = definitions.NAMESPACE + "_" + name
-    return exposition.REGISTRY.get_sample_value(sample, labels) or 0.0
+    return REGISTRY.get_sample_value(sample, labels) or 0.0

@@ -6,6 +6,7 @@ import re
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.core import mail
@@ -163,7 +164,7 @@ def _of_pages(boss: Account) -> dict[str, str]:
     csrf = {"csrfmiddlewaretoken": client.cookies["csrftoken"].value}
     client.post("/account/me/address/", {"address": "new@example.com", **csrf})
     confirmation = in_last_mail(r"/account/address/([^/\s]+)/")
-    boss.emailaddress_set.create(email="boss@example.com", verified=True, primary=True)
+    EmailAddress.objects.create(user=boss, email="boss@example.com", verified=True, primary=True)
     Client().post("/account/password/reset/", {"address": "boss@example.com"})
     reset = in_last_mail(r"/account/password/reset/[^/]+/([^/]+)/")
     unsubscribing = urlsplit(unsubscribe_url(boss.pk, Kind.DECISION)).path
