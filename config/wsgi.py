@@ -8,6 +8,7 @@ from django.core.handlers import base
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, reset_queries
 
+from config.api.operations import query_names
 from config.api.request_bodies import drain_request_body
 from config.cache.wsgi import cache_responses
 from config.compression import compress_for_own_pages
@@ -27,7 +28,7 @@ for receiver in (cache.close_caches, base.reset_urlconf, close_old_connections):
 
 
 application = drain_request_body(
-    answer_probes(observe_requests(compress_for_own_pages(cache_responses(_django)))),
+    answer_probes(observe_requests(compress_for_own_pages(cache_responses(_django, query_names)))),
 )
 if settings.METRICS:
     watching.start()

@@ -11,10 +11,15 @@ SOURCE_MAX = 1_000
 
 def excerpt(text: str, size: int) -> str:
     """The first words of a text on one line, at most `size` characters."""
-    words = " ".join(to_plain(text[: SOURCE_MAX + size]).split())
+    return shortened(to_plain(text[: SOURCE_MAX + size]), size)
+
+
+def shortened(plain: str, size: int) -> str:
+    """The first words of a text without marks on one line, at most `size` characters."""
+    words = " ".join(plain[: SOURCE_MAX + size].split())
     return words if len(words) <= size else f"{words[: size - 1].rstrip()}…"
 
 
-def title_of(content: str, *, author: str, is_reply: bool) -> str:
-    """The first characters of the text; a post may have none, only a smart tag or attachments."""
-    return excerpt(content, TITLE_MAX) or f"{'Reply' if is_reply else 'Post'} by {author}"
+def title_of(plain: str, *, author: str, is_reply: bool) -> str:
+    """The first characters of a text without marks; a post may have none, only a smart tag or attachments."""
+    return shortened(plain, TITLE_MAX) or f"{'Reply' if is_reply else 'Post'} by {author}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 
 from django.http import HttpRequest
@@ -189,6 +190,27 @@ def all_operations() -> Iterator[tuple[str, str, Operation]]:
             declared = operation_of(view, method) if method != "head" else None
             if declared is not None:
                 yield path, method.upper(), declared
+
+
+def query_names(path: str) -> Set[str]:
+    """The names of the query parameters that the read at this path has; those of all reads at paths of its shape."""
+    return _query_names().get(_shape(path), frozenset())
+
+
+@cache
+def _query_names() -> dict[tuple[str, ...], Set[str]]:
+    names: dict[tuple[str, ...], Set[str]] = {}
+    for path, method, declared in all_operations():
+        if method == "GET":
+            shape = _shape(f"/{path}")
+            names[shape] = names.get(shape, frozenset()) | frozenset(declared.query().fields if declared.query else ())
+    return names
+
+
+def _shape(path: str) -> tuple[str, ...]:
+    """The first two parts of a path, which no parameter has, and the number of its parts."""
+    parts = path.split("/")
+    return *parts[1:3], str(len(parts))
 
 
 def _routes(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -26,6 +26,8 @@ SOFT_THROTTLES = {
     "read": (env.integer("THROTTLE_READ_PER_MINUTE", 6000), 60),
     # Per client network: a search may compare the texts of many posts.
     "search": (env.integer("THROTTLE_SEARCH_PER_MINUTE", 120), 60),
+    # Per client network. Feeds that the response cache serves are not counted.
+    "feed": (env.integer("THROTTLE_FEED_PER_MINUTE", 120), 60),
     "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
     # Refused requests of an agent that are counted for the super admins.
     "refusal_note": (600, 60),

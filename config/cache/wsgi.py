@@ -2,14 +2,16 @@
 
 A response is cached if it declares its cache tags (`response.cache_snapshot`) and the request has no credential. A hit
 compares versions. On a miss one thread of a worker fills the key, by the loader of the invalid response or through
-Django, and the other threads wait for it.
+Django, and the other threads wait for it. HEAD is served like GET, without the body. Parameters that an operation does
+not read are no part of the key: else each new one would make the same response again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import unquote_plus
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -32,9 +34,12 @@ from config.metrics.collecting import (
 from config.request_ids import HEADER, id_of, serving
 
 PREFIXES = ("/api/", "/v1/", "/feeds/")
+READING = ("GET", "HEAD")
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Any]
+# The names of the query parameters that the read at a path knows.
+QueryNames = Callable[[str], Set[str]]
 
 
 class CapturedStart:
@@ -50,11 +55,11 @@ class CapturedStart:
 class ResponseCache:
     """Wraps a WSGI application that returns Django's response object."""
 
-    def __init__(self, application: Application, store: ResponseStore) -> None:
-        self._application, self._store = application, store
+    def __init__(self, application: Application, store: ResponseStore, query_names: QueryNames) -> None:
+        self._application, self._store, self._query_names = application, store, query_names
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        key = cache_key(environ)
+        key = cache_key(environ, self._query_names)
         if key is None:
             return _finish(self._application(environ, start_response), environ)
         cached = self._store.get(key)
@@ -98,6 +103,7 @@ class ResponseCache:
         """Enter Django, without `If-None-Match`: the next client may not have this ETag, and a 304 has no body."""
         expires_at, start = self._store.next_expiry(), CapturedStart()
         unconditional = {name: value for name, value in environ.items() if name != "HTTP_IF_NONE_MATCH"}
+        unconditional["REQUEST_METHOD"] = "GET"
         response = self._application(unconditional, start)
         environ[OPERATION] = operation = unconditional.get(OPERATION)
         snapshot = getattr(response, "cache_snapshot", None)
@@ -114,32 +120,39 @@ class ResponseCache:
         return _send(cached, environ, start_response, FILLED)
 
 
-def cache_responses(application: Application) -> Application:
+def cache_responses(application: Application, query_names: QueryNames) -> Application:
     """Return the application behind a response cache, or without one if RESPONSE_CACHE_BYTES is 0."""
     # Create the store here, in one thread: two threads that import the Redis client at once fail.
     versions.store()
     bytes_max, seconds = settings.RESPONSE_CACHE_BYTES, settings.RESPONSE_CACHE_SECONDS
     if not bytes_max:
         return lambda environ, start_response: _finish(application(environ, start_response), environ)
-    return ResponseCache(application, ResponseStore(bytes_max=bytes_max, seconds=seconds))
+    return ResponseCache(application, ResponseStore(bytes_max=bytes_max, seconds=seconds), query_names)
 
 
-def cache_key(environ: Environ) -> Key | None:
-    """Return the key of a public GET: path, query string and the headers that responses vary by.
+def cache_key(environ: Environ, query_names: QueryNames) -> Key | None:
+    """Return the key of a public GET or HEAD: path, known parameters and the headers that responses vary by.
 
     None for any other request, and for one with a credential, which has to be checked.
     """
     path = environ["PATH_INFO"]
-    if environ["REQUEST_METHOD"] != "GET" or not path.startswith(PREFIXES) or "HTTP_AUTHORIZATION" in environ:
+    if environ["REQUEST_METHOD"] not in READING or not path.startswith(PREFIXES) or "HTTP_AUTHORIZATION" in environ:
         return None
     get = environ.get
     return (
         path,
-        get("QUERY_STRING", ""),
+        _known_query(get("QUERY_STRING", ""), path, query_names),
         get("HTTP_ORIGIN", ""),
         get("HTTP_HOST", ""),
         get("HTTP_X_FORWARDED_PROTO", ""),
     )
+
+
+def _known_query(query: str, path: str, query_names: QueryNames) -> str:
+    if not query:
+        return ""
+    names = query_names(path)
+    return "&".join(part for part in query.split("&") if unquote_plus(part.partition("=")[0]) in names)
 
 
 def finish(response: Any) -> Iterable[bytes]:
@@ -165,5 +178,8 @@ def _send(cached: CachedResponse, environ: Environ, start_response: StartRespons
         start_response("304 Not Modified", [header for header in headers if header[0] != "Content-Type"])
         return [b""]
     environ[OUTCOME] = (cached.operation, "200", result)
+    if environ["REQUEST_METHOD"] == "HEAD":
+        start_response(cached.status, [*headers, ("Content-Length", str(len(cached.body)))])
+        return [b""]
     start_response(cached.status, headers)
     return [cached.body]

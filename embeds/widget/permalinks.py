@@ -19,8 +19,8 @@ from config.api.pagination import LIMIT_MAX, CursorPage
 from config.cache.rendering import to_json
 from embeds.widget import context
 from embeds.widget.csp import page
-from messaging.excerpts import excerpt, title_of
-from messaging.markdown.html import to_html, to_plain
+from messaging.excerpts import shortened, title_of
+from messaging.markdown.html import Budget
 from messaging.permalinks import place_on_page
 from messaging.queries.message_lists import list_messages
 from messaging.queries.message_orders import Sort
@@ -46,10 +46,10 @@ def permalink(request: HttpRequest, id: str) -> HttpResponse:
     if linked is None:
         response = render(request, "pages/post_missing.html", words, status=404)
     else:
-        thread = {} if linked.is_embedded else _thread(linked, request.GET.get("cursor"))
-        response = render(
-            request, "pages/post.html", words | _preview(linked, words["words"]["panel"]["deleted"]) | thread
-        )
+        budget = Budget()
+        preview = _preview(linked, words["words"]["panel"]["deleted"], budget)
+        thread = {} if linked.is_embedded else _thread(linked, request.GET.get("cursor"), budget)
+        response = render(request, "pages/post.html", words | preview | thread)
     response.headers["Vary"] = "Accept-Language"
     return response
 
@@ -59,29 +59,28 @@ class Replies(NamedTuple):
     next_cursor: str | None
 
 
-def _preview(linked: LinkedPost, deleted: str) -> dict[str, Any]:
+def _preview(linked: LinkedPost, deleted: str, budget: Budget) -> dict[str, Any]:
     """The post, and what its link shows in other services; `deleted`: the word for a tombstone."""
-    post = _plain(linked.message)
-    content, author = post["content"], post["author"]["name"]
-    title = title_of(content, author=author, is_reply=post["parentId"] is not None)
+    post = _plain(linked.message, budget)
+    title = title_of(post["plain"], author=post["author"]["name"], is_reply=post["parentId"] is not None)
     return {
         "post": post,
         "is_embedded": linked.is_embedded,
         "place": place_on_page(post["pageUrl"], linked.message["id"], linked.origin),
         "site": urlsplit(post["pageUrl"]).hostname,
         "title": deleted if post["status"] == DELETED else title,
-        "description": excerpt(content or " ".join(post["texts"]), DESCRIPTION_MAX),
+        "description": shortened(post["plain"] or " ".join(post["texts"]), DESCRIPTION_MAX),
     }
 
 
-def _thread(linked: LinkedPost, cursor: str | None) -> dict[str, Any]:
+def _thread(linked: LinkedPost, cursor: str | None, budget: Budget) -> dict[str, Any]:
     """The post that this one answers, and its replies, oldest first."""
     parent_id = linked.message["parentId"]
     parent = None if parent_id is None else visible_message(parent_id)
     replies = _replies(linked.message, cursor)
     return {
-        "parent": parent and _plain(parent, CONTEXT_MAX),
-        "replies": [_plain(reply, CONTEXT_MAX) for reply in replies.shown],
+        "parent": parent and _plain(parent, budget, CONTEXT_MAX),
+        "replies": [_plain(reply, budget, CONTEXT_MAX) for reply in replies.shown],
         "next_cursor": replies.next_cursor,
     }
 
@@ -109,17 +108,19 @@ def _cursor_page(message_id: UUID, cursor: str | None) -> CursorPage:
         return CursorPage.of("thread", query, message=message_id)
 
 
-def _plain(message: dict[str, Any], size: int | None = None) -> dict[str, Any]:
+def _plain(message: dict[str, Any], budget: Budget, size: int | None = None) -> dict[str, Any]:
     """The message as clients get it, the texts of its payload, and what is shown of its content: `size` characters."""
     plain: dict[str, Any] = orjson.loads(to_json(message))
     content, quote = plain["content"], plain["quote"]
+    text = budget.render(content[:size])
     return plain | {
+        "plain": text.plain,
         "texts": [text for text in (plain["payload"] or {}).values() if isinstance(text, str)],
-        "html": mark_safe(to_html(content[:size])),  # noqa: S308  # nosec B308 B703  it escapes every text
+        "html": mark_safe(text.html),  # noqa: S308  # nosec B308 B703  it escapes every text
         "is_cut": size is not None and len(content) > size,
-        "quoted": _quoted(quote["content"]) if quote else "",
+        "quoted": _quoted(quote["content"], budget) if quote else "",
     }
 
 
-def _quoted(content: str) -> str:
-    return to_plain(content[:QUOTE_MAX]) + ("…" if len(content) > QUOTE_MAX else "")
+def _quoted(content: str, budget: Budget) -> str:
+    return budget.render(content[:QUOTE_MAX]).plain + ("…" if len(content) > QUOTE_MAX else "")

@@ -14,12 +14,14 @@ from django.conf import settings
 
 from config.cache.rendering import to_json
 from messaging.excerpts import title_of
-from messaging.markdown.html import to_html
+from messaging.markdown.html import Budget, Rendered
 from messaging.permalinks import permalink, place_on_page
 from messaging.queries.feeds import FeedPost
 from messaging.queries.message_sizes import ESCAPED_MAX
 from messaging.queries.page_sizes import PAGE_BYTES
 
+# A longer text is cut; its entry has the address of the whole one.
+TEXT_MAX = 5_000
 # The size of an entry without its texts, and that of a feed without entries.
 ENTRY_BYTES, HEAD_BYTES = 1_000, 50_000
 # The feed of a page without posts has never changed, and `updated` is required.
@@ -37,6 +39,7 @@ class Entry:
     """A post in a feed. `url` is its permalink, `page_url` its address on its page."""
 
     post: FeedPost
+    text: Rendered
 
     @property
     def id(self) -> str:
@@ -52,11 +55,11 @@ class Entry:
 
     @cached_property
     def title(self) -> str:
-        return title_of(self.post.content, author=self.post.author, is_reply=self.post.is_reply)
+        return title_of(self.text.plain, author=self.post.author, is_reply=self.post.is_reply)
 
-    @cached_property
+    @property
     def html(self) -> str:
-        return to_html(self.post.content)
+        return self.text.html
 
     @property
     def authors(self) -> list[Author]:
@@ -102,7 +105,7 @@ def feed_of_page(page_id: str, page_url: str | None, posts: Iterable[FeedPost]) 
         title=f"Discussion of {page_url or page_id}",
         home=page_url or settings.BASE_URL,
         path=f"/feeds/pages/{page_id}",
-        entries=_fitting([*map(Entry, posts)]),
+        entries=_fitting(posts),
     )
 
 
@@ -112,12 +115,19 @@ def feed_of_community(community_id: UUID, slug: str, name: str, posts: Iterable[
         title=name,
         home=settings.BASE_URL,
         path=f"/feeds/communities/{slug}",
-        entries=_fitting([*map(Entry, posts)]),
+        entries=_fitting(posts),
     )
 
 
-def _fitting(entries: list[Entry]) -> list[Entry]:
-    """The first entries, as many as fit into a response of PAGE_BYTES."""
+def _cut(text: str) -> str:
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
+
+
+def _fitting(posts: Iterable[FeedPost]) -> list[Entry]:
+    """The first posts, as many as fit into a response of PAGE_BYTES."""
+    budget = Budget()
+    shown = [post._replace(content=_cut(post.content)) for post in posts]
+    entries = [Entry(post, budget.render(post.content)) for post in shown]
     room = PAGE_BYTES - HEAD_BYTES
     if sum(ENTRY_BYTES + ESCAPED_MAX * len(text) for entry in entries for text in entry.texts) <= room:
         return entries

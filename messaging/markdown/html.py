@@ -1,10 +1,15 @@
-"""A post as HTML, and as plain text. Every text and attribute is escaped, and the tags are those of the tree."""
+"""A post as HTML, and as plain text. Every text and attribute is escaped, and the tags are those of the tree.
+
+A text of the greatest length may take a tenth of a second and more to parse. A response with several texts parses as
+many as a `Budget` allows; the others are shown as typed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
+from typing import NamedTuple
 
 from messaging.markdown.tree import Node, parse, plain
 
@@ -12,15 +17,54 @@ REL = "ugc nofollow noopener"
 BLOCKS = frozenset({"p", "pre", "blockquote", "ul", "ol", "li"})
 
 
+# What one response may parse, in the units of `cost_of`. A unit takes up to 1 µs on a processor of 2024.
+UNITS_MAX = 32_000
+# What a character may cost: a line may begin a block, a colon may be that of an address, and at each character that
+# could be a mark the parser tries its rules.
+COSTS = {"\n:": 24, "*_`[]!>-+\\": 8, "#$%&<=@^{}~": 1}
+
+
+class Rendered(NamedTuple):
+    """A text as HTML, and without its marks, a line for each block."""
+
+    html: str
+    plain: str
+
+
+class Budget:
+    """What a response may still parse. It depends on the texts alone, so that the same rows give the same response."""
+
+    def __init__(self, units: int = UNITS_MAX) -> None:
+        self._left = units
+
+    def render(self, text: str) -> Rendered:
+        """Render a text, or return it as typed if it costs more than is left."""
+        cost = cost_of(text)
+        if cost > self._left:
+            return Rendered(_html(Node("p", [text], {})), text)
+        self._left -= cost
+        return rendered(text)
+
+
+def cost_of(text: str) -> int:
+    """An upper limit of the work of parsing a text, from the number of its marks."""
+    return sum(cost * sum(map(text.count, marks)) for marks, cost in COSTS.items())
+
+
 @lru_cache(maxsize=128)
+def rendered(text: str) -> Rendered:
+    tree = parse(text)
+    return Rendered("".join(map(_html, tree)), "\n".join(lines(tree)))
+
+
 def to_html(text: str) -> str:
     """The post as HTML, without classes and styles: readers of feeds drop these."""
-    return "".join(map(_html, parse(text)))
+    return rendered(text).html
 
 
 def to_plain(text: str) -> str:
     """The text without marks, a line for each block."""
-    return "\n".join(lines(parse(text)))
+    return rendered(text).plain
 
 
 def _html(node: str | Node) -> str:

@@ -31,7 +31,7 @@ class FeedItemSerializer(serializers.Serializer[Any]):
     url = serializers.CharField(help_text="The permalink of the post.")
     external_url = serializers.CharField(source="page_url", help_text="The post on its page.")
     title = serializers.CharField(help_text="Its first characters.")
-    content_text = serializers.CharField(source="post.content", help_text="As written.")
+    content_text = serializers.CharField(source="post.content", help_text="As written, the first 5,000 characters.")
     content_html = serializers.CharField(source="html", help_text="The text as HTML.")
     date_published = serializers.DateTimeField(source="post.created_at")
     date_modified = serializers.DateTimeField(source="post.updated_at")

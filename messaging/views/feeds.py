@@ -29,12 +29,19 @@ COMMUNITY = {"slug": {"type": "string", "pattern": f"^{SLUG.pattern}$", "example
 
 class PageFeedViewSet(ApiViewSet):
     @operation(
-        "getPageAtomFeed", callers={CredentialKind.PUBLIC}, path=PAGE, response=SCHEMA, media=ATOM, errors=(NotFound,)
+        "getPageAtomFeed",
+        callers={CredentialKind.PUBLIC},
+        path=PAGE,
+        response=SCHEMA,
+        media=ATOM,
+        throttle="feed",
+        errors=(NotFound,),
     )
     def atom(self, request: ApiRequest, **path: str) -> Response:
         """Get the newest 50 posts and replies of a page as Atom.
 
-        Fewer if 50 would exceed 2 MiB. The feed of a page that has moved has its posts too.
+        Fewer if 50 would exceed 2 MiB. Longer texts than 5,000 characters are cut. If the texts together have very
+        many marks of Markdown, some are as typed. The feed of a page that has moved has its posts too.
         """
         return self._feed(path["pageId"])
 
@@ -44,6 +51,7 @@ class PageFeedViewSet(ApiViewSet):
         path=PAGE,
         response=JsonFeedSerializer,
         media=JSON_FEED,
+        throttle="feed",
         errors=(NotFound,),
     )
     def json(self, request: ApiRequest, **path: str) -> Response:
@@ -68,6 +76,7 @@ class CommunityFeedViewSet(ApiViewSet):
         path=COMMUNITY,
         response=SCHEMA,
         media=ATOM,
+        throttle="feed",
         errors=(CommunityNotFound,),
     )
     def atom(self, request: ApiRequest, slug: str) -> Response:
@@ -85,6 +94,7 @@ class CommunityFeedViewSet(ApiViewSet):
             "feed_url": f"{settings.BASE_URL}/feeds/communities/harbour-gazette.json",
         },
         media=JSON_FEED,
+        throttle="feed",
         errors=(CommunityNotFound,),
     )
     def json(self, request: ApiRequest, slug: str) -> Response:

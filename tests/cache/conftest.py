@@ -9,6 +9,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from config.api.operations import query_names
 from config.cache.memory import ResponseStore
 from config.cache.wsgi import ResponseCache
 
@@ -45,7 +46,7 @@ def call(store: ResponseStore, django_paths: list[str]) -> Call:
         django_paths.append(environ["PATH_INFO"])
         return handler(environ, start_response)
 
-    application = ResponseCache(django, store)
+    application = ResponseCache(django, store, query_names)
 
     def send(path: str, query: str = "", method: str = "GET", **headers: str) -> Sent:
         sent = Sent()

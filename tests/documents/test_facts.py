@@ -70,10 +70,10 @@ def test_every_dependency_has_a_reason() -> None:
 
 
 def test_no_module_is_longer_than_the_style_allows() -> None:
-    assert "over 200 lines (tests and migrations" in (ROOT / "CONTRIBUTING.md").read_text()
+    assert "over 400 lines (tests and migrations" in (ROOT / "CONTRIBUTING.md").read_text()
     modules = [file for package in PRODUCT for file in (ROOT / package).rglob("*.py")]
     lines = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in modules}
-    long = {name for name, number in lines.items() if number > 200 and "/migrations/" not in name}
+    long = {name for name, number in lines.items() if number > 400 and "/migrations/" not in name}
     assert long == set()
 
 

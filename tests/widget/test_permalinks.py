@@ -13,8 +13,7 @@ from django.conf import settings
 from django.test import Client
 from markdown_it.token import Token
 
-from embeds.widget.permalinks import CONTEXT_MAX, DESCRIPTION_MAX, QUOTE_MAX
-from messaging.excerpts import SOURCE_MAX, TITLE_MAX
+from embeds.widget.permalinks import CONTEXT_MAX, QUOTE_MAX
 from messaging.markdown import tree
 from messaging.markdown.rules import tokenize
 from messaging.models import Message, MessageStatus, Page
@@ -142,9 +141,7 @@ def test_posts_around_the_linked_one_and_quotes_are_cut_before_they_are_parsed(m
     post = MessageFactory(parent=top, content=f"linked {long}")
     reply = MessageFactory(parent=post, content=f"reply {long}", quote=top)
     document = document_of(post)
-    title_and_description = [SOURCE_MAX + TITLE_MAX, SOURCE_MAX + DESCRIPTION_MAX]
-    whole = len(post.content)
-    assert sorted(parsed) == [QUOTE_MAX, *title_and_description, CONTEXT_MAX, CONTEXT_MAX, whole]
+    assert sorted(parsed) == [QUOTE_MAX, CONTEXT_MAX, CONTEXT_MAX, len(post.content)]
     links = [link["href"] for link in document.of("a")]
     # Beside its date, what is cut has a link to the rest.
     assert [links.count(f"{settings.BASE_URL}/p/{each.pk}") for each in (top, post, reply)] == [2, 1, 2]
