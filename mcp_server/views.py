@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 from http import HTTPStatus
 
-from django.http import HttpResponse
-from django_mcpz.jsonrpc import PARSE_ERROR, read_id
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django_mcpz.jsonrpc import INVALID_REQUEST, PARSE_ERROR, read_id
 
 from config.api.credentials import CredentialKind
 from config.api.exceptions import ApiError
@@ -25,6 +26,9 @@ class McpViewSet(ApiViewSet):
     def create(self, request: ApiRequest) -> HttpResponse:
         """Answer a message of the Model Context Protocol."""
         http_request = request._request
+        if not _is_own_origin(http_request):
+            error = {"code": INVALID_REQUEST, "message": "Invalid Origin header"}
+            return Response({"jsonrpc": "2.0", "id": None, "error": error}, status=HTTPStatus.FORBIDDEN)
         check_media_type(http_request)
         try:
             # The library's parser accepts values on which later code would fail.
@@ -35,6 +39,13 @@ class McpViewSet(ApiViewSet):
             return Response(body, status=HTTPStatus.BAD_REQUEST)
         is_call = isinstance(message, dict) and message.get("method") == "tools/call"
         return server_for(Caller.of(request.auth), is_call=is_call)(http_request)
+
+
+def _is_own_origin(request: HttpRequest) -> bool:
+    """Whether no page of another origin made a browser send the request. The library compares hosts alone."""
+    origin = request.headers.get("Origin")
+    own = (settings.BASE_URL, settings.APP_URL, f"{request.scheme}://{request.get_host()}")
+    return origin is None or origin in own
 
 
 def _id_in(raw: bytes) -> str | int | None:

@@ -85,12 +85,31 @@ class TestHttp:
         answer = Api({"Authorization": person.credentials["Authorization"]}).post(PATH, LIST)
         assert (answer.status, answer.error) == (401, "not_authenticated")
 
-    @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://[", "https://evil.example:8000"])
+    @pytest.mark.parametrize(
+        "origin",
+        [
+            "https://evil.example",
+            "null",
+            "http://[",
+            "https://evil.example:8000",
+            # The host of the service at another port and by another scheme, and hosts that begin or end with its name.
+            "http://testserver:8001",
+            "https://testserver",
+            "http://testserver.evil.example",
+            "http://evil.testserver",
+            "http://testserver@evil.example",
+            "testserver",
+            "",
+        ],
+    )
     def test_web_pages_of_other_hosts_are_refused(self, origin: str) -> None:
         assert rpc_error(Mcp().post(LIST, headers={"Origin": origin})) == (403, -32600)
 
     def test_the_services_own_origin_is_accepted(self, settings: Any) -> None:
-        assert Mcp().post(LIST, headers={"Origin": settings.BASE_URL}).status == 200
+        settings.APP_URL = "https://app.example"
+        settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "app.example"]
+        for origin in (settings.BASE_URL, settings.APP_URL, "http://testserver"):
+            assert Mcp().post(LIST, headers={"Origin": origin}).status == 200
 
     def test_no_other_origin_gets_cors_headers(self) -> None:
         preflight = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
