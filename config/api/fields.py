@@ -18,11 +18,11 @@ from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 from config.api.exceptions import ContentTooLong, InvalidCursor, OverCap, PayloadTooLarge
 from config.api.ids import is_id
+from config.api.operations import BOOLEAN_TEXT
 from config.api.serializers import QuerySerializer
 
 INTEGER_TEXT = re.compile(r"-?[0-9]{1,100}\Z", re.ASCII)  # Bounded, because int() is slow for long texts.
 CURSOR_MAX = 128
-BOOLEAN_TEXT = {"true": True, "1": True, "false": False, "0": False}
 
 
 def path_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
@@ -93,11 +93,11 @@ class Integer(serializers.IntegerField):
 
 
 class Boolean(serializers.BooleanField):
-    """true or false; in the query string also 1 and 0."""
+    """true or false; in the query string also 1 and 0, and in any case."""
 
     def to_internal_value(self, data: Any) -> bool:
-        if isinstance(data, str) and isinstance(self.parent, QuerySerializer) and data in BOOLEAN_TEXT:
-            return BOOLEAN_TEXT[data]
+        if isinstance(data, str) and isinstance(self.parent, QuerySerializer) and data.lower() in BOOLEAN_TEXT:
+            return BOOLEAN_TEXT[data.lower()]
         if not isinstance(data, bool):
             self.fail("invalid", input=_shown(data))
         return data

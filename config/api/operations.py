@@ -24,6 +24,8 @@ Body = Mapping[str, Any]
 Action = TypeVar("Action", bound=Callable[..., Any])
 # Characters of an Idempotency-Key.
 IDEMPOTENCY_KEY_MAX = 160
+# What a boolean of the query string may be, in any case.
+BOOLEAN_TEXT = {"true": True, "1": True, "false": False, "0": False}
 CREDENTIALS = {
     CredentialKind.AGENT: "an agent token",
     CredentialKind.PERSON: "a user token and X-User-Id",
@@ -134,7 +136,8 @@ class Operation:
 
     def is_dry_run(self, request: HttpRequest) -> bool:
         """Whether the request checks a write without doing it. Another value of `dryRun` is the view's to refuse."""
-        return self.has_dry_run and request.GET.getlist("dryRun") in (["true"], ["1"])
+        sent = request.GET.getlist("dryRun") if self.has_dry_run else []
+        return len(sent) == 1 and BOOLEAN_TEXT.get(sent[0].lower(), False)
 
     @property
     def is_charged(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from config.api.exceptions import BODY, PayloadTooLarge, UnsupportedMediaType
+from config.api.exceptions import BODY, PayloadTooLarge, UnsupportedContentEncoding, UnsupportedMediaType
 from config.api.operations import Operation
 from config.api.request_bodies import content_length
 from config.api.responses import JSON_TYPE
@@ -28,7 +28,9 @@ def parse_body(request: HttpRequest, operation: Operation) -> Any:
 
 
 def check_media_type(request: HttpRequest, *, is_public: bool = False) -> None:
-    """JSON is UTF-8 (RFC 8259); another charset is a 415. A public body may be sent as plain text."""
+    """JSON is UTF-8 (RFC 8259) and not compressed; anything else is a 415. A public body may be sent as plain text."""
+    if request.META.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in {"", "identity"}:
+        raise UnsupportedContentEncoding
     content_type = request.META.get("CONTENT_TYPE", "").lower()
     media_type, *parameters = (part.strip() for part in content_type.split(";"))
     allowed = [JSON_TYPE, *([PLAIN_TEXT] if is_public else [])]

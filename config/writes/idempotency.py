@@ -25,6 +25,9 @@ from config.database.sql import Row, execute
 from config.metrics.definitions import replays
 
 PRINTABLE = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_MAX}}}\Z")
+# A string of a structured field (RFC 9651, section 3.3.3).
+QUOTED = re.compile(r'"(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"\Z')
+ESCAPED = re.compile(r'\\(["\\])')
 # `api_open_unit` contains the same number.
 STORED_DAYS = 7
 # Of the key that stored responses are encrypted under.
@@ -94,7 +97,7 @@ class IdempotencyKey:
 
     @classmethod
     def _of(cls, request: HttpRequest) -> IdempotencyKey | None:
-        key = request.META.get("HTTP_IDEMPOTENCY_KEY")
+        key = sent_key(request)
         return None if key is None else cls.named(request.method or "", request.path, key)
 
     @classmethod
@@ -105,6 +108,14 @@ class IdempotencyKey:
     def row_macs(self, account_id: UUID) -> list[bytes]:
         """The possible primary keys of the account's row."""
         return [sha256(account_id.bytes + mac).digest() for mac in self.macs]
+
+
+def sent_key(request: HttpRequest) -> str | None:
+    """The Idempotency-Key of a request. The IETF draft writes it as a string in quotes, most clients without them."""
+    key: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
+    if key is None or not QUOTED.match(key):
+        return key
+    return ESCAPED.sub(r"\1", key[1:-1])
 
 
 def look_up(key: IdempotencyKey | None) -> dict[str, Any]:
@@ -131,7 +142,7 @@ class IdempotentRequest:
         key = IdempotencyKey.of(request)
         if key is None:
             return None
-        if not PRINTABLE.match(request.META["HTTP_IDEMPOTENCY_KEY"]):
+        if not PRINTABLE.match(sent_key(request) or ""):
             raise InvalidIdempotencyKey(max=IDEMPOTENCY_KEY_MAX)
         return cls(account_id, key, orjson.dumps(body, option=orjson.OPT_SORT_KEYS))
 

@@ -113,7 +113,7 @@ def test_what_is_not_charged_has_no_limits() -> None:
 
 
 # Bytes of compact JSON for each operation, components included: docs/decisions/0054.
-SIZE_MAX = 1_600
+SIZE_MAX = 1_700
 
 
 def test_the_document_stays_small() -> None:

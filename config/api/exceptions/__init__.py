@@ -42,6 +42,7 @@ from config.api.exceptions.requests import (
     OverCap,
     PayloadTooLarge,
     Problem,
+    UnsupportedContentEncoding,
     UnsupportedMediaType,
 )
 
@@ -80,6 +81,7 @@ __all__ = [
     "TokenExpired",
     "TokenRevoked",
     "Unauthenticated",
+    "UnsupportedContentEncoding",
     "UnsupportedMediaType",
     "UserMismatch",
 ]

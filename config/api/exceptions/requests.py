@@ -135,6 +135,19 @@ class PayloadTooLarge(OverCap):
     example = {"field": "body", "max": 1_048_576}
 
 
+class UnsupportedContentEncoding(ApiError):
+    status_code = 415
+    default_code = "unsupported_content_encoding"
+    message = "Send the body without Content-Encoding: compressed bodies are not read."
+    cause = "The request has a `Content-Encoding`, such as gzip."
+    remedy = "Send the body uncompressed."
+    response_headers = ("Accept-Encoding",)
+
+    def __init__(self) -> None:
+        super().__init__(allowed=["identity"])
+        self.headers["Accept-Encoding"] = "identity"
+
+
 class UnsupportedMediaType(ApiError):
     status_code = 415
     default_code = "unsupported_media_type"

@@ -29,6 +29,7 @@ from config.api.exceptions import (
     TemporarilyUnavailable,
     TokenExpired,
     TokenRevoked,
+    UnsupportedContentEncoding,
     UnsupportedMediaType,
     UserMismatch,
 )
@@ -60,7 +61,7 @@ def possible_errors(operation: Operation) -> set[type[ApiError]]:
     if operation.super_admin:
         errors.add(SuperAdminRequired)
     if operation.has_body:
-        errors |= {LengthRequired, PayloadTooLarge, UnsupportedMediaType}
+        errors |= {LengthRequired, PayloadTooLarge, UnsupportedContentEncoding, UnsupportedMediaType}
     if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
         errors |= {InvalidIdempotencyKey, IdempotencyInProgress, IdempotencyKeyReused}
     return errors | {RateLimited}
