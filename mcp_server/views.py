@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -27,16 +28,14 @@ class McpViewSet(ApiViewSet):
         """Answer a message of the Model Context Protocol."""
         http_request = request._request
         if not _is_own_origin(http_request):
-            error = {"code": INVALID_REQUEST, "message": "Invalid Origin header"}
-            return Response({"jsonrpc": "2.0", "id": None, "error": error}, status=HTTPStatus.FORBIDDEN)
+            return _error(HTTPStatus.FORBIDDEN, code=INVALID_REQUEST, message="Invalid Origin header")
         check_media_type(http_request)
         try:
             # The library's parser accepts values on which later code would fail.
             message = parse_json(http_request.body)
         except ApiError as refusal:
             error = {"code": PARSE_ERROR, "message": refusal.message, "data": refusal.body()}
-            body = {"jsonrpc": "2.0", "id": _id_in(http_request.body), "error": error}
-            return Response(body, status=HTTPStatus.BAD_REQUEST)
+            return _error(HTTPStatus.BAD_REQUEST, message_id=_id_in(http_request.body), **error)
         is_call = isinstance(message, dict) and message.get("method") == "tools/call"
         return server_for(Caller.of(request.auth), is_call=is_call)(http_request)
 
@@ -46,6 +45,10 @@ def _is_own_origin(request: HttpRequest) -> bool:
     origin = request.headers.get("Origin")
     own = (settings.BASE_URL, settings.APP_URL, f"{request.scheme}://{request.get_host()}")
     return origin is None or origin in own
+
+
+def _error(status: HTTPStatus, *, message_id: str | int | None = None, **error: Any) -> Response:
+    return Response({"jsonrpc": "2.0", "id": message_id, "error": error}, status=status)
 
 
 def _id_in(raw: bytes) -> str | int | None:
