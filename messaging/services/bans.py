@@ -6,6 +6,7 @@ delete its own posts, remove its reactions and report posts, but its reports put
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -28,6 +29,12 @@ def open_community(*, community_id: UUID, auth: Credential) -> Community | None:
     if community is not None and community.has_banned:
         raise BannedFromCommunity
     return community
+
+
+def refuse_banned(*, communities: Any, auth: Credential) -> None:
+    """Raises BannedFromCommunity (403) for an account that one of these has banned: ids, or a query of ids."""
+    if Ban.objects.filter(community__in=communities, account__in=auth.banned_with).exists():
+        raise BannedFromCommunity
 
 
 @retried

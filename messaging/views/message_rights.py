@@ -15,6 +15,7 @@ from config.writes.idempotency import Replay
 from messaging.exceptions import MessageNotFound
 from messaging.models import Message
 from messaging.scopes import scopes_of
+from messaging.services.bans import refuse_banned
 from messaging.services.own_posts import require_rights
 
 WRITING_SCOPES = frozenset({"post", "reply", "quote"})
@@ -36,13 +37,28 @@ def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Rep
     """Checks the scopes and the community of the stored post: the body of a retry may differ."""
     credential: Credential = request.auth  # type: ignore[attr-defined]
     post = orjson.loads(replay.body)
+    community_id = post["communityId"] and UUID(post["communityId"])
     credential.require_scopes(scopes_of_body(post))
-    credential.require_community(post["communityId"] and UUID(post["communityId"]))
+    credential.require_community(community_id)
+    if community_id is not None:
+        refuse_banned(communities=[community_id], auth=credential)
 
 
-def authorize_author_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
+def authorize_edit_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
     """Checks the scopes and the community of the post in the path."""
+    post = _own_post(request)
+    if post.community_id is not None:
+        refuse_banned(communities=[post.community_id], auth=request.auth)  # type: ignore[attr-defined]
+
+
+def authorize_deletion_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
+    """The same, but a banned account may delete its posts."""
+    _own_post(request)
+
+
+def _own_post(request: HttpRequest) -> Message:
     post = Message.objects.filter(pk=id_in_path(request, missing=MessageNotFound)).first()
     if post is None:
         raise MessageNotFound
     require_rights(auth=request.auth, post=post)  # type: ignore[attr-defined]
+    return post

@@ -40,7 +40,8 @@ from messaging.views.message_lists import listed
 from messaging.views.message_rights import (
     WRITING_SCOPES,
     authorize,
-    authorize_author_replay,
+    authorize_deletion_replay,
+    authorize_edit_replay,
     authorize_replay,
     scopes_of_body,
 )
@@ -62,7 +63,6 @@ OF_AUTHOR: dict[str, Any] = {
     "scopes": WRITING_SCOPES,
     # The scopes that the post needed: `require_rights`.
     "scopes_of_body": uncharged,
-    "authorize_replay": authorize_author_replay,
 }
 
 
@@ -149,6 +149,7 @@ class MessageViewSet(ApiViewSet):
     @operation(
         "editMessage",
         **OF_AUTHOR,
+        authorize_replay=authorize_edit_replay,
         body=MessageText,
         response=MessageSerializer,
         errors=(
@@ -171,6 +172,7 @@ class MessageViewSet(ApiViewSet):
     @operation(
         "deleteMessage",
         **OF_AUTHOR,
+        authorize_replay=authorize_deletion_replay,
         response=DeletedSerializer,
         errors=(AgentCommunityNotAllowed, exceptions.MessageNotFound, exceptions.NotAuthor),
     )

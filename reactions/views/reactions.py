@@ -18,6 +18,8 @@ from config.api.viewsets import ApiViewSet
 from config.writes.idempotency import Replay
 from messaging.cache_tags import message_tag
 from messaging.exceptions import BannedFromCommunity, CommunityForbids, MessageNotFound
+from messaging.models import Message
+from messaging.services.bans import refuse_banned
 from reactions.exceptions import InvalidEmoji, ReactionNotFound, TooManyEmoji
 from reactions.models import Outcome
 from reactions.queries import reaction_page
@@ -28,13 +30,14 @@ AUTHORS = {CredentialKind.AGENT, CredentialKind.PERSON}
 
 
 def authorize_replay(request: HttpRequest, body: Mapping[str, Any], replay: Replay) -> None:
-    """Check the post's community. The stored response does not contain the post's id, only the request body does."""
+    """Check the post's community and its bans. Only the body of the request has the id of the post."""
     auth: Credential = request.auth  # type: ignore[attr-defined]
     message_id = body.get("messageId")
     if auth.community_ids and (replay.mismatch or not is_id(message_id)):
         raise AgentCommunityNotAllowed(allowed=auth.allowed_communities)
     if is_id(message_id):
         require_community_of(auth=auth, message_id=UUID(message_id))
+        refuse_banned(communities=Message.objects.filter(pk=message_id).values("community_id"), auth=auth)
 
 
 class ReactionViewSet(ApiViewSet):

@@ -165,9 +165,9 @@ def test_replay_is_refused_without_scope_or_valid_token() -> None:
     assert scenario.write().error == "token_expired"
 
 
-def test_replay_to_an_agent_of_every_community_costs_two_queries(django_assert_num_queries: Any) -> None:
+def test_replay_to_an_agent_of_every_community_costs_three_queries(django_assert_num_queries: Any) -> None:
     agent, post = agent_with_token(), MessageFactory()
     body = {"messageId": str(post.pk), "emoji": "👍"}
     agent.api.post("/v1/reactions", body, key=KEY)
-    with django_assert_num_queries(2):  # the token with the stored response, and the hourly limits
+    with django_assert_num_queries(3):  # the token with the stored response, a ban, and the hourly limits
         assert summary(agent.api.post("/v1/reactions", body, key=KEY))[2] == "true"
