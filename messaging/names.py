@@ -68,6 +68,11 @@ def _refusal(character: str) -> ValidationError:
     return ValidationError(f"A name may not contain U+{ord(character):04X}.", code="character")
 
 
+def is_visible_text(text: str) -> bool:
+    """Whether a text has a character that is seen: a letter, number, punctuation or symbol that is no blank filler."""
+    return any(_is_visible(character) and not _INVISIBLE.match(character) for character in text)
+
+
 def _is_visible(character: str) -> bool:
     return character == EMOJI or unicodedata.category(character)[0] in _VISIBLE
 

@@ -8,14 +8,15 @@ from typing import Any
 from config.api.exceptions import InvalidInput
 from messaging import smart_tags
 from messaging.exceptions import EmptyMessage, InvalidPayload
+from messaging.names import is_visible_text
 
 TAG_TYPES = sorted(smart_tags.SMART_TAGS)
 
 
 def require_content(values: Mapping[str, Any]) -> None:
-    """Raises EmptyMessage (400) for a post by column that has no text, tag, attachment or quoted post."""
+    """Raises EmptyMessage (400) for a post by column that has no visible text, tag, attachment or quoted post."""
     given = (values.get(column) for column in ("tag_type", "attachments", "quote_id"))
-    if not values.get("content", "").strip() and not any(given):
+    if not is_visible_text(values.get("content", "")) and not any(given):
         raise EmptyMessage
 
 

@@ -20,9 +20,17 @@ SPELLINGS: Final = {
     if entry["status"] in (STATUS["fully_qualified"], STATUS["component"])
 }
 
+# The same spellings by their names, such as `:+1:` and `:thumbs_up:`: one emoji is one reaction, however it is named.
+NAMES: Final = {
+    name: SPELLINGS[spelling.translate(VARIATION_SELECTORS)]
+    for spelling, entry in EMOJI_DATA.items()
+    if spelling.translate(VARIATION_SELECTORS) in SPELLINGS
+    for name in (entry["en"], *entry.get("alias", ()))
+}
+
 
 def one_emoji(text: str) -> str | None:
-    """The stored spelling of exactly one emoji or one `:shortcode:`; None for any other text."""
+    """The stored spelling of exactly one emoji, also by its name, or one `:shortcode:`; None for any other text."""
     if SHORTCODE.match(text):
-        return text
+        return NAMES.get(text, text)
     return SPELLINGS.get(text.translate(VARIATION_SELECTORS))

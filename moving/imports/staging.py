@@ -11,6 +11,7 @@ import orjson
 
 from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
+from messaging.names import is_visible_text
 from messaging.page_ids import NormalizedUrl
 from moving.formats import Author, Post, Reactions, Record
 from moving.formats.records import ContentTooLarge
@@ -90,7 +91,7 @@ class Staging:
             return self._report.skipped(post.source_id, post.address, reason, kind=post.state)
         content = texts.storable(post.text) if post.state != "deleted" else ""
         # Posts of our own exports stay as they were written.
-        content = content if post.extra else content.strip()
+        content = content if post.extra else content.strip() if is_visible_text(content) else ""
         if not content and post.state != "deleted" and not post.extra:
             return self._report.skipped(post.source_id, post.address, "It has no text.", kind="empty")
         page = self._pages.find(texts.storable(post.address))

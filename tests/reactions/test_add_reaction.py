@@ -216,3 +216,17 @@ def test_post_has_at_most_100_different_emoji(api: Api, post: Message) -> None:
     assert (refused.status, refused.refusal) == (409, {"error": "too_many_emoji", "max": EMOJI_KINDS_MAX})
     assert not Reaction.objects.exists()
     assert react(api, post, ":kind_7:").json["count"] == 2
+
+
+def test_one_emoji_under_all_its_names_is_one_reaction(post: Message) -> None:
+    spellings = ("👍", ":+1:", ":thumbsup:", "👍\ufe0f", ":thumbs_up:")
+    for number, emoji in enumerate(spellings, start=1):
+        answer = Api.as_person(PersonFactory()).post("/v1/reactions", {"messageId": str(post.pk), "emoji": emoji})
+        assert (answer.json["action"], answer.json["count"]) == ("added", number)
+    assert Api().get(f"/v1/reactions/{post.pk}").json["counts"] == {"👍": len(spellings)}
+
+
+def test_another_name_of_the_same_emoji_removes_it(post: Message) -> None:
+    person = Api.as_person(PersonFactory())
+    for emoji, action in (("👍", "added"), (":+1:", "removed")):
+        assert person.post("/v1/reactions", {"messageId": str(post.pk), "emoji": emoji}).json["action"] == action

@@ -30,8 +30,25 @@ def test_variation_selectors_are_normalised(text: str, stored: str) -> None:
     assert one_emoji(text) == stored
 
 
-@pytest.mark.parametrize("text", [":+1:", ":-1:", ":party_parrot:", ":a:", ":100:", ":" + "x" * 30 + ":"])
-def test_shortcode_is_unchanged(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        (":+1:", "👍"),
+        (":thumbsup:", "👍"),
+        (":thumbs_up:", "👍"),
+        (":-1:", "👎"),
+        (":heart:", "❤️"),
+        (":red_heart:", "❤️"),
+        (":100:", "💯"),
+        (":de:", "🇩🇪"),
+    ],
+)
+def test_every_name_of_an_emoji_is_that_emoji(text: str, stored: str) -> None:
+    assert one_emoji(text) == stored
+
+
+@pytest.mark.parametrize("text", [":party_parrot:", ":+2:", ":" + "x" * 30 + ":"])
+def test_another_shortcode_is_unchanged(text: str) -> None:
     assert one_emoji(text) == text
 
 
