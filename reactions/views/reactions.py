@@ -37,7 +37,7 @@ def authorize_replay(request: HttpRequest, body: Mapping[str, Any], replay: Repl
         raise AgentCommunityNotAllowed(allowed=auth.allowed_communities)
     if is_id(message_id):
         require_community_of(auth=auth, message_id=UUID(message_id))
-        refuse_banned(communities=Message.objects.filter(pk=message_id).values("community_id"), auth=auth)
+        refuse_banned(communities=Message.objects.filter(pk=UUID(message_id)).values("community_id"), auth=auth)
 
 
 class ReactionViewSet(ApiViewSet):
