@@ -58,6 +58,10 @@ class Live:
         message: Message = MessageFactory(**{"page": self.article} | fields)
         return message
 
+    def messages(self, count: int, text: str = "Post {n}", **fields: Any) -> list[Message]:
+        """Messages with this text and their number, the oldest first."""
+        return [self.message(content=text.format(n=n), **fields) for n in range(count)]
+
     def post(self, content: str, by: Account | None = None, **fields: Any) -> str:
         """Post with the API, as agents and other panels do; returns the id."""
         body = {"pageId": self.article.pk, "content": content, **fields}
@@ -91,6 +95,11 @@ class Live:
     def change(self, **fields: Any) -> None:
         """Update the row of the embed."""
         Embed.objects.filter(pk=self.embed.pk).update(**fields)
+
+    def moderate(self) -> None:
+        """Let every post of the community wait for review."""
+        self.embed.community.pre_moderation = "everyone"
+        self.embed.community.save()
 
     def panel_url(self, **query: str) -> str:
         more = "".join(f"&{name}={value}" for name, value in query.items())

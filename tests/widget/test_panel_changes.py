@@ -17,6 +17,8 @@ from messaging.services.moderation import approve_message, hide_message, restore
 from tests.factories import AgentAccountFactory, PersonFactory, SuperAdminFactory
 from tests.widget.clock import poll
 from tests.widget.live import Live, panel_frame
+from tests.widget.test_panel_actions import post_of
+from tests.widget.test_panel_own import write
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -27,6 +29,8 @@ TOP_OF = """(text) => {
   const posts = [...document.querySelectorAll("article")].filter((post) => post.textContent.includes(text));
   return Math.round(posts.at(-1).getBoundingClientRect().top);
 }"""
+CARET = "(({ tagName, value, selectionStart }) => [tagName, value, selectionStart])(document.activeElement)"
+SELECTED = "String(getSelection())"
 
 
 @pytest.fixture(autouse=True)
@@ -35,29 +39,32 @@ def _clock(live: Live) -> None:
 
 
 def many(live: Live) -> list[Message]:
-    return [live.message(content=f"Post {n}\n\nof several lines") for n in range(15)]
+    return live.messages(15, "Post {n}\n\nof several lines")
+
+
+def hide(message_id: UUID | str) -> None:
+    hide_message(message_id=UUID(str(message_id)), by=SuperAdminFactory())
 
 
 @pytest.mark.journey
-def test_new_post_is_shown_to_a_reader_at_the_top(live: Live) -> None:
-    live.message(content="First")
+def test_new_posts_are_shown_to_a_reader_at_the_top_and_replace_the_notice_of_an_empty_thread(live: Live) -> None:
     page, panel = live.follow()
-    live.post("Second")
+    notice, contents = panel.get_by_role("heading", name="No posts yet"), panel.locator("article .content")
+    expect(notice).to_be_visible()
+    first = live.post("First")
     poll(page)
-    expect(panel.locator("article .content")).to_have_text(["Second", "First"])
+    expect(contents).to_have_text(["First"])
+    expect(notice).to_have_count(0)
+    second = live.post("Second")
+    poll(page)
+    expect(contents).to_have_text(["Second", "First"])
     expect(panel.locator(".news")).to_be_hidden()
-
-
-def test_first_post_replaces_the_notice_of_an_empty_thread(live: Live) -> None:
-    page, panel = live.follow()
-    expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()
-    post = live.post("Out of the blue")
+    hide(first)
     poll(page)
-    expect(panel.locator("article .content")).to_have_text(["Out of the blue"])
-    expect(panel.get_by_role("heading", name="No posts yet")).to_have_count(0)
-    hide(post)
+    expect(contents).to_have_text(["Second"])
+    hide(second)
     poll(page)
-    expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()
+    expect(notice).to_be_visible()
 
 
 def test_scrolled_reader_gets_a_button_and_the_posts_do_not_move(live: Live) -> None:
@@ -80,53 +87,46 @@ def test_scrolled_reader_gets_a_button_and_the_posts_do_not_move(live: Live) -> 
     assert frame.evaluate(SCROLLED) == 0
 
 
-def test_new_posts_are_announced_once_and_ones_own_are_not(live: Live, ada: Account) -> None:
+def test_new_posts_are_announced_once_and_ones_own_are_shown_once_without(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     live.message(content="First")
     page, panel = live.follow()
+    write(panel, "Mine")
+    expect(panel.locator("article")).to_have_count(2)
     live.post("Second")
     live.post("Third")
     live.post("My own, from another device", by=ada)
     poll(page)
-    expect(panel.locator("article")).to_have_count(4)
+    expect(panel.locator("article")).to_have_count(5)
+    expect(panel.locator("article", has_text="Mine")).to_have_count(1)
     page.clock.fast_forward(1_000)
     expect(panel.locator(".thread > [role=status]")).to_have_text("2 new posts")
 
 
-def test_reply_is_shown_in_an_open_list_and_counted_in_a_closed_one(live: Live) -> None:
-    opened, closed = live.message(content="Opened"), live.message(content="Closed")
+def test_replies_are_shown_in_an_open_list_counted_in_a_closed_one_and_reactions_are_counted(live: Live) -> None:
+    opened, closed, whole = (live.message(content=text) for text in ("Opened", "Closed", "Whole"))
     for post in (opened, closed):
         live.message(content="Reply one", parent=post)
         live.message(content="Reply two", parent=post)
+    only = live.message(content="Only reply", parent=whole)
     page, panel = live.follow()
-    open_post, closed_post = (panel.locator(TOP_LEVEL, has_text=text) for text in ("Opened", "Closed"))
+    open_post, closed_post, whole_post = (post_of(panel, post) for post in (opened, closed, whole))
     open_post.get_by_role("button", name="Show 1 more reply").click()
     expect(open_post.locator("article.reply")).to_have_count(2)
-    live.post("Reply three", parentId=str(opened.pk))
-    live.post("Reply three", parentId=str(closed.pk))
+    for post in (opened, closed):
+        live.post("Reply three", parentId=str(post.pk))
+    live.post("Leaf", parentId=str(only.pk))
+    live.post("Last reply", parentId=str(whole.pk))
+    for _ in range(2):
+        live.reaction(whole, "🎉")
     poll(page)
     expect(open_post.locator("article.reply .content")).to_have_text(["Reply one", "Reply two", "Reply three"])
+    expect(whole_post.locator("article.reply .content")).to_have_text(["Only reply", "Leaf", "Last reply"])
+    expect(post_of(panel, only).locator("article.reply .content")).to_have_text(["Leaf"])
+    expect(panel.locator(".chip")).to_have_text(["🎉2"])
     page.clock.fast_forward(1_000)
     expect(closed_post.get_by_role("button", name="Show 2 more replies")).to_be_visible()
     expect(closed_post.locator("article.reply")).to_have_count(1)
-
-
-def test_reply_to_a_reply_is_shown_below_it(live: Live) -> None:
-    post = live.message(content="Root")
-    reply = live.message(content="Branch", parent=post)
-    page, panel = live.follow()
-    live.post("Leaf", parentId=str(reply.pk))
-    poll(page)
-    expect(panel.locator("article.reply article.reply")).to_contain_text("Leaf")
-
-
-def test_reactions_are_counted(live: Live) -> None:
-    post = live.message(content="Root")
-    page, panel = live.follow()
-    live.reaction(post, "🎉")
-    live.reaction(post, "🎉")
-    poll(page)
-    expect(panel.locator(".chip")).to_have_text("🎉2")
 
 
 def test_own_reaction_in_another_window_is_pressed_in_this_one(live: Live, ada: Account) -> None:
@@ -146,25 +146,30 @@ def test_own_reaction_in_another_window_is_pressed_in_this_one(live: Live, ada: 
     expect(other.locator(".chip")).to_have_attribute("aria-pressed", "false")
 
 
-def test_hidden_post_disappears_with_its_replies_and_returns_to_its_place(live: Live) -> None:
-    _first, second, _third = (live.message(content=text) for text in ("First", "Second", "Third"))
+def test_hidden_posts_disappear_with_their_replies_and_return_to_their_places_as_approved_ones_do(live: Live) -> None:
+    live.message(content="First")
+    pending = live.message(content="Pending", status="pending")
+    second = live.message(content="Second")
+    live.message(content="Third")
     live.message(content="Reply", parent=second)
     live.message(content="Look", quote=second)
     page, panel = live.follow()
+    top = panel.locator(f"{TOP_LEVEL} > .body .content")
     expect(panel.locator("article.reply")).to_have_count(1)
     hide(second.pk)
     poll(page)
-    expect(panel.locator(f"{TOP_LEVEL} > .body .content")).to_have_text(["Look", "Third", "First"])
+    expect(top).to_have_text(["Look", "Third", "First"])
     expect(panel.locator("article.reply")).to_have_count(0)
     expect(panel.locator(".gone")).to_have_text("The quoted post is no longer available.")
     restore_message(message_id=second.pk, by=SuperAdminFactory())
+    approve_message(message_id=pending.pk, by=SuperAdminFactory())
     poll(page)
-    expect(panel.locator(f"{TOP_LEVEL} > .body .content")).to_have_text(["Look", "Third", "Second", "First"])
+    expect(top).to_have_text(["Look", "Third", "Second", "Pending", "First"])
     expect(panel.locator("blockquote.quote")).to_contain_text("Second")
 
 
 def test_list_of_hidden_posts_is_replaced_by_the_older_ones(live: Live) -> None:
-    posts = [live.message(content=f"Post {n}") for n in range(21)]
+    posts = live.messages(21)
     page, panel = live.follow()
     expect(panel.locator("article")).to_have_count(20)
     for post in posts[1:]:
@@ -172,9 +177,6 @@ def test_list_of_hidden_posts_is_replaced_by_the_older_ones(live: Live) -> None:
     poll(page)
     expect(panel.locator("article .content")).to_have_text(["Post 0"])
     expect(panel.get_by_role("heading", name="No posts yet")).to_have_count(0)
-    hide(posts[0].pk)
-    poll(page)
-    expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()
 
 
 def test_changes_of_offered_posts_are_shown_with_them(live: Live) -> None:
@@ -207,17 +209,7 @@ def test_changes_of_offered_posts_are_shown_with_them(live: Live) -> None:
     expect(fresh.locator("article.reply .content")).to_have_text(["Reply one", "Reply two"])
 
 
-def test_approved_post_is_shown_at_its_place(live: Live) -> None:
-    live.message(content="Older")
-    pending = live.message(content="Pending", status="pending")
-    live.message(content="Newer")
-    page, panel = live.follow()
-    approve_message(message_id=pending.pk, by=SuperAdminFactory())
-    poll(page)
-    expect(panel.locator("article .content")).to_have_text(["Newer", "Pending", "Older"])
-
-
-def test_posts_of_another_kind_or_page_are_not_shown(live: Live) -> None:
+def test_posts_of_another_kind_are_not_shown(live: Live) -> None:
     live.message(content="Machine", author=AgentAccountFactory())
     page, panel = live.follow()
     panel.get_by_label("Show posts by").select_option("Agents")
@@ -230,11 +222,11 @@ def test_posts_of_another_kind_or_page_are_not_shown(live: Live) -> None:
     expect(panel.locator("article .content")).to_have_text(["Of a machine", "Machine"])
 
 
-def test_typing_is_not_disturbed(live: Live, ada: Account) -> None:
+def test_typing_is_not_disturbed_and_selected_text_stays_selected(live: Live, ada: Account) -> None:
     posts = many(live)
     live.signed_in(ada)
     page, panel = live.follow()
-    post = panel.locator("article", has_text="Post 12")
+    frame, post = panel_frame(page), panel.locator("article", has_text="Post 12")
     post.get_by_role("button", name="Reply").click()
     page.keyboard.type("Half a sen")
     page.keyboard.press("ArrowLeft")
@@ -247,57 +239,47 @@ def test_typing_is_not_disturbed(live: Live, ada: Account) -> None:
     poll(page)
     expect(panel.locator(".chip")).to_have_count(2)
     expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
-    assert panel_frame(page).evaluate(CARET) == ["TEXTAREA", "Half a sen", 9]
+    assert frame.evaluate(CARET) == ["TEXTAREA", "Half a sen", 9]
     after = area.bounding_box()
     assert before
     assert after
     assert abs(before["y"] - after["y"]) <= 1
     page.keyboard.type("X")
     expect(area).to_have_value("Half a seXn")
+    post.locator("> .body > .said .content p").first.dblclick()
+    selected = frame.evaluate(SELECTED)
+    assert selected
+    live.post("Fresher")
+    poll(page)
+    expect(panel.get_by_role("button", name=re.compile("2 new posts"))).to_be_visible()
+    assert frame.evaluate(SELECTED) == selected
 
 
-CARET = "(({ tagName, value, selectionStart }) => [tagName, value, selectionStart])(document.activeElement)"
-
-
-def test_hidden_post_loses_its_content_but_not_the_reply_being_written(live: Live, ada: Account) -> None:
-    post = live.message(content="Insult")
+def test_hidden_post_loses_its_content_but_not_the_reply_being_written_and_the_focus_moves_on(
+    live: Live, ada: Account
+) -> None:
+    post, above = live.message(content="Insult"), live.message(content="Above")
     live.signed_in(ada)
     page, panel = live.follow()
-    panel.get_by_role("button", name="Reply").click()
+    insult = post_of(panel, post)
+    insult.get_by_role("button", name="Reply").click()
     page.keyboard.type("That is")
     hide(post.pk)
     poll(page)
-    expect(panel.locator("article")).not_to_contain_text("Insult")
-    expect(panel.locator("article .gone")).to_have_text(words("en")["error"]["message_not_found"])
+    expect(insult).not_to_contain_text("Insult")
+    expect(insult.locator(".gone")).to_have_text(words("en")["error"]["message_not_found"])
     assert panel_frame(page).evaluate(CARET) == ["TEXTAREA", "That is", 7]
+    expect(post_of(panel, above).locator(".content")).to_have_text("Above")
     restore_message(message_id=post.pk, by=SuperAdminFactory())
     poll(page)
-    expect(panel.locator("article .content")).to_have_text("Insult")
-    expect(panel.locator("article textarea")).to_have_value("That is")
-
-
-def test_focus_moves_to_the_next_post_when_its_post_is_hidden(live: Live) -> None:
-    live.message(content="Next")
-    post = live.message(content="Hidden")
-    page, panel = live.follow()
-    panel.locator("article", has_text="Hidden").get_by_role("button", name="Reply").focus()
-    hide(post.pk)
+    expect(insult.locator(".content")).to_have_text("Insult")
+    expect(insult.locator("textarea")).to_have_value("That is")
+    # The post with the focus is hidden.
+    post_of(panel, above).get_by_role("button", name="Reply").focus()
+    hide(above.pk)
     poll(page)
     expect(panel.locator("article")).to_have_count(1)
-    expect(panel.locator("article")).to_be_focused()
-
-
-def test_ones_own_post_is_shown_once(live: Live, ada: Account) -> None:
-    live.message(content="First")
-    live.signed_in(ada)
-    page, panel = live.follow()
-    panel.get_by_label("Write a post…").fill("Mine")
-    panel.locator("#write").get_by_role("button", name="Post").click()
-    expect(panel.locator("article")).to_have_count(2)
-    live.post("Theirs")
-    poll(page)
-    expect(panel.locator("article")).to_have_count(3)
-    expect(panel.locator("article", has_text="Mine")).to_have_count(1)
+    expect(insult).to_be_focused()
 
 
 def test_more_new_posts_than_the_panel_stores_leave_no_gap(live: Live) -> None:
@@ -313,19 +295,3 @@ def test_more_new_posts_than_the_panel_stores_leave_no_gap(live: Live) -> None:
     expect(panel.locator("article").first).to_contain_text("Burst 54")
     panel.get_by_role("button", name="Show more posts").click()
     expect(panel.locator("article")).to_have_count(40)
-
-
-def test_selected_text_stays_selected(live: Live) -> None:
-    live.message(content="Words worth copying")
-    page, panel = live.follow()
-    panel.locator("article .content").dblclick()
-    selected = panel_frame(page).evaluate("String(getSelection())")
-    assert selected
-    live.post("Fresh")
-    poll(page)
-    expect(panel.get_by_role("button", name=re.compile("1 new post"))).to_be_visible()
-    assert panel_frame(page).evaluate("String(getSelection())") == selected
-
-
-def hide(message_id: UUID | str) -> None:
-    hide_message(message_id=UUID(str(message_id)), by=SuperAdminFactory())

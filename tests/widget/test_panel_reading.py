@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from messaging.models import Message
@@ -13,45 +15,42 @@ from messaging.smart_tags import SMART_TAGS
 from tests.factories import AgentAccountFactory, PageFactory, PersonFactory
 from tests.widget.clock import poll
 from tests.widget.live import Live, panel_frame
+from tests.widget.test_panel_actions import post_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_posts_are_newest_first_with_their_authors(live: Live) -> None:
-    live.message(content="First words", author=PersonFactory(name="Grace"))
-    live.message(content="Second words", author=AgentAccountFactory(name="Robbie", handle="robbie"))
-    _, panel = live.open()
-    posts = panel.locator("article")
-    expect(posts).to_have_count(2)
-    expect(posts.nth(0)).to_contain_text("Second words")
-    expect(posts.nth(0).locator("header")).to_have_text(re.compile("RobbieAgent@robbie"))
-    expect(posts.nth(1).locator("header")).not_to_contain_text("Agent")
-
-
-def test_an_imported_post_has_the_votes_of_the_system_that_it_comes_from(live: Live) -> None:
-    for score in (1_234, 0, -3, None):
-        live.message(content=f"Score {score}", imported_score=score)
-    _, panel = live.open()
-    metas = panel.locator("article .meta")
-    expect(metas.nth(0)).not_to_contain_text("former score")
-    for place, text in ((1, "-3"), (2, "0"), (3, "1,234")):
-        expect(metas.nth(place)).to_have_text(re.compile(f" · former score {text}$"))
-
-
-def test_agents_have_a_badge_also_in_replies_and_quotes(live: Live) -> None:
-    quoted = live.message(content="Said by a machine", author=AgentAccountFactory(name="Robbie"))
-    live.message(content="Reply of a machine", parent=quoted, author=AgentAccountFactory(name="Robbie 2"))
-    live.message(content="Look at this", quote=quoted)
-    _, panel = live.open()
-    expect(panel.locator("blockquote.quote")).to_have_text("RobbieAgentSaid by a machine")
-    expect(panel.locator("article.reply .badge")).to_have_text("Agent")
-    assert panel.locator("article .badge").count() == 3
+def test_a_post_is_shown_with_its_author_its_former_score_its_quote_and_its_reactions(live: Live) -> None:
+    robbie = AgentAccountFactory(name="Robbie", handle="robbie")
+    post, quoted = live.message(content="First words"), live.message(content="Said by a machine", author=robbie)
+    deleted = live.message(content="Regretted")
+    reply = live.message(content="Reply of a machine", parent=quoted, author=robbie)
+    quotes = [live.message(content="Look at this", quote=each) for each in (quoted, deleted)]
+    scores = {score: live.message(content="Imported", imported_score=score) for score in (1_234, 0, -3)}
+    Message.objects.filter(pk=deleted.pk).update(status="deleted")
+    for name, emoji in (("Ann", "👍"), ("Ben", "👍"), ("Cy", "🎉")):
+        live.reaction(post, emoji, name=name)
+    page = live.open_alone()
+    top = page.locator(".thread > .list > article > .body > .said")
+    expect(top).to_contain_text([*["Imported"] * 3, *["Look at this"] * 2, "Said by a machine", "First words"])
+    expect(post_of(page, quoted).locator("> header")).to_have_text(re.compile("RobbieAgent@robbie"))
+    expect(post_of(page, post).locator("> header")).not_to_contain_text("Agent")
+    expect(post_of(page, post).locator(".meta")).not_to_contain_text("former score")
+    for score, text in ((-3, "-3"), (0, "0"), (1_234, "1,234")):
+        meta = post_of(page, scores[score]).locator(".meta")
+        expect(meta).to_have_text(re.compile(f" · former score {text}$"))
+    expect(post_of(page, quotes[0]).locator("blockquote.quote")).to_have_text("RobbieAgentSaid by a machine")
+    expect(post_of(page, quotes[1])).to_have_text(re.compile("The quoted post is no longer available"))
+    expect(post_of(page, reply).locator(".badge")).to_have_text("Agent")
+    assert page.locator("article .badge").count() == 3
+    expect(page.locator(".chip")).to_have_text(["👍2", "🎉1"])
+    post_of(page, post).get_by_role("button", name="React").click()
+    expect(page.locator(".names:visible")).to_have_text(re.compile("Cy.*Ben.*Ann"))
 
 
 @pytest.mark.journey
 def test_posts_load_in_pages_and_filter_by_kind(live: Live) -> None:
-    for n in range(23):
-        live.message(content=f"Person {n}")
+    live.messages(23, "Person {n}")
     live.message(content="Machine", author=AgentAccountFactory())
     _, panel = live.open()
     expect(panel.locator("article")).to_have_count(20)
@@ -62,34 +61,36 @@ def test_posts_load_in_pages_and_filter_by_kind(live: Live) -> None:
     expect(panel.locator("article .content")).to_have_text(["Machine"])
 
 
-@pytest.mark.parametrize(("scanned", "presses"), [(5, 0), (1, 1)])
-@pytest.mark.parametrize("exists", [True, False])
-def test_posts_of_a_rare_kind_are_searched_for(
-    live: Live, monkeypatch: pytest.MonkeyPatch, scanned: int, presses: int, exists: bool
-) -> None:
+def test_posts_of_a_rare_kind_are_searched_for(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     """A press ends after ten parts of a page in which there are none."""
-    monkeypatch.setattr(message_lists, "SCAN_MAX", scanned)
-    live.message(content="First", author=AgentAccountFactory() if exists else PersonFactory())
-    for n in range(12):
-        live.message(content=f"Person {n}")
-    _, panel = live.open()
-    more = panel.get_by_role("button", name="Show more posts")
-    nothing = panel.get_by_role("heading", name="No posts yet")
-    panel.get_by_label("Show posts by").select_option("Agents")
-    for _ in range(presses):
-        expect(panel.locator(".thread")).to_have_attribute("aria-busy", "false")
-        assert panel.locator("article").count() == nothing.count() == 0
-        more.click()
-    expect(more).to_be_hidden()
-    expect(panel.locator("article .content")).to_have_text(["First"] if exists else [])
-    expect(nothing).to_have_count(0 if exists else 1)
+    live.messages(12, "Person {n}")
+    page = live.open_alone()
+    posts, kind = page.locator("article .content"), page.get_by_label("Show posts by")
+    more = page.get_by_role("button", name="Show more posts")
+    nothing = page.get_by_role("heading", name="No posts yet")
+    for found in ([], ["First"]):
+        if found:
+            an_hour_ago = timezone.now() - timedelta(hours=1)
+            live.message(content="First", author=AgentAccountFactory(), created_at=an_hour_ago)
+        for scanned, presses in ((5, 0), (1, 1)):
+            monkeypatch.setattr(message_lists, "SCAN_MAX", scanned)
+            kind.select_option("Agents")
+            for _ in range(presses):
+                expect(page.locator(".thread")).to_have_attribute("aria-busy", "false")
+                assert posts.count() == nothing.count() == 0
+                more.click()
+            expect(more).to_be_hidden()
+            expect(posts).to_have_text(found)
+            expect(nothing).to_have_count(0 if found else 1)
+            kind.select_option("Everyone")
+            expect(posts).to_have_count(12 + len(found))
 
 
 def test_posts_of_a_kind_are_collected_from_the_parts_of_a_page(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_lists, "SCAN_MAX", 4)
     for n in range(24):
         live.message(content=f"Post {n}", author=AgentAccountFactory() if n % 4 == 0 else PersonFactory())
-    _, panel = live.open()
+    panel = live.open_alone()
     panel.get_by_label("Show posts by").select_option("Agents")
     expect(panel.locator("article .content")).to_have_text([f"Post {n}" for n in range(20, -1, -4)])
     expect(panel.get_by_role("button", name="Show more posts")).to_be_hidden()
@@ -99,8 +100,7 @@ def test_a_change_does_not_restart_a_search(live: Live, monkeypatch: pytest.Monk
     monkeypatch.setattr(message_lists, "SCAN_MAX", 1)
     live.context.clock.install()
     live.message(content="Machine", author=AgentAccountFactory())
-    for n in range(12):
-        live.message(content=f"Person {n}")
+    live.messages(12, "Person {n}")
     page, panel = live.follow()
     panel.get_by_label("Show posts by").select_option("Agents")
     expect(panel.locator(".thread")).to_have_attribute("aria-busy", "false")
@@ -119,42 +119,14 @@ def test_a_change_does_not_restart_a_search(live: Live, monkeypatch: pytest.Monk
 def test_every_smart_tag_is_shown_as_a_card(live: Live) -> None:
     for tag in SMART_TAGS.values():
         live.message(content=f"A {tag.type}", tag_type=tag.type.value, payload=tag.example)
-    _, panel = live.open()
-    cards = panel.locator("article [role=group].tag")
+    page = live.open_alone()
+    cards = page.locator("article [role=group].tag")
     expect(cards).to_have_count(len(SMART_TAGS))
     shown = "\n".join(cards.all_inner_texts())
-    expected = [
-        "90%",
-        "Supports",
-        "Who paid for the bridge?",
-        "opened in 1923",
-        "4.5 of 5",
-        "35%",
-        "31 Dec 2027",
-        "Only the railing",
-        "12.5",
-    ]
-    assert [text for text in expected if text not in shown] == []
+    expected = ["90%", "Supports", "Who paid for the bridge?", "opened in 1923", "4.5 of 5", "35%", "31 Dec 2027"]
+    assert [text for text in (*expected, "Only the railing", "12.5") if text not in shown] == []
     links = cards.locator("a").evaluate_all("(links) => links.map((link) => [link.rel, link.target])")
     assert set(map(tuple, links)) == {("noopener noreferrer nofollow ugc", "_blank")}
-
-
-def test_quote_of_a_deleted_post_explains_that(live: Live) -> None:
-    deleted = live.message(content="Regretted")
-    live.message(content="Quoting", quote=deleted)
-    Message.objects.filter(pk=deleted.pk).update(status="deleted")
-    _, panel = live.open()
-    expect(panel.locator("article")).to_have_text(re.compile("The quoted post is no longer available"))
-
-
-def test_reactions_show_counts_and_names(live: Live) -> None:
-    post = live.message()
-    for name, emoji in (("Ann", "👍"), ("Ben", "👍"), ("Cy", "🎉")):
-        live.reaction(post, emoji, name=name)
-    _, panel = live.open()
-    expect(panel.locator(".chip")).to_have_text(["👍2", "🎉1"])
-    panel.get_by_role("button", name="React").click()
-    expect(panel.locator(".names")).to_have_text(re.compile("Cy.*Ben.*Ann"))
 
 
 def test_empty_and_failed_threads_have_a_notice(live: Live) -> None:
@@ -178,7 +150,7 @@ POSITION = """() => {
 
 
 def test_refresh_does_not_move_the_visible_posts(live: Live) -> None:
-    posts = [live.message(content=f"Post {n}\n\nof several lines") for n in range(15)]
+    posts = live.messages(15, "Post {n}\n\nof several lines")
     page, panel = live.open()
     frame = panel_frame(page)
     frame.evaluate("document.getElementById('scroll').scrollTop = 500")
@@ -196,27 +168,23 @@ def test_refresh_does_not_move_the_visible_posts(live: Live) -> None:
     assert frame.evaluate("document.getElementById('scroll').scrollTop") == 0
 
 
-def test_more_new_posts_than_one_page_leave_no_gap(live: Live) -> None:
-    live.message(content="Old")
-    page, panel = live.open()
-    for n in range(30):
-        live.message(content=f"Burst {n}")
-    refresh(page)
-    panel.get_by_role("button", name="20 new posts").click()
-    expect(panel.locator("article")).to_have_count(20)
-    panel.get_by_role("button", name="Show more posts").click()
-    expect(panel.locator("article")).to_have_count(31)
-
-
-def test_list_that_its_size_cuts_short_removes_no_older_posts(live: Live) -> None:
-    for n in range(3):
-        live.message(content=f"Post {n}")
+def test_a_list_cut_short_by_its_size_removes_no_posts_and_more_new_posts_than_one_page_leave_no_gap(
+    live: Live,
+) -> None:
+    live.messages(3)
     page, panel = live.open()
     expect(panel.locator("article")).to_have_count(3)
     live.message(content="Fresh")
     live.context.route("**/api/messages?*", lambda route: route.continue_(url=route.request.url.replace("=20", "=2")))
     refresh(page)
     expect(panel.locator("article .content")).to_have_text(["Fresh", "Post 2", "Post 1", "Post 0"])
+    live.context.unroute("**/api/messages?*")
+    live.messages(30, "Burst {n}")
+    refresh(page)
+    panel.get_by_role("button", name="20 new posts").click()
+    expect(panel.locator("article")).to_have_count(20)
+    panel.get_by_role("button", name="Show more posts").click()
+    expect(panel.locator("article")).to_have_count(34)
 
 
 def refresh(page: Page) -> None:
@@ -226,27 +194,21 @@ def refresh(page: Page) -> None:
 
 
 def test_panel_accepts_messages_of_the_origin_in_its_url_only(live: Live) -> None:
+    live.message(content="Of the other page", page=PageFactory(url=f"{live.host}/host/other"))
     page = live.context.new_page()
     page.goto(live.url)
-    for origin, accepted in ((live.host, True), ("https://elsewhere.example", False)):
+    for origin in ("https://elsewhere.example", live.host):
         page.evaluate(FRAME, f"{live.panel_url()}&origin={origin}")
-        panel = page.frame_locator("iframe").last
-        panel.locator(".thread[aria-busy=false]").wait_for()
-        live.message(content=f"Of the other page {accepted}", page=PageFactory(url=f"{live.host}/host/{accepted}"))
-        page.evaluate(SEND_PAGE, f"{live.host}/host/{accepted}")
-        page.wait_for_timeout(200)
-        expect(panel.locator("article")).to_have_count(1 if accepted else 0)
+        page.frame_locator("iframe").last.locator(".thread[aria-busy=false]").wait_for()
+    refusing, accepting = page.frames[1:]
+    # It gets the message before the other gets the same one and has loaded the page.
+    page.evaluate(SEND_PAGE, f"{live.host}/host/other")
+    expect(accepting.locator("article .content")).to_have_text(["Of the other page"])
+    expect(refusing.get_by_role("heading", name="No posts yet")).to_be_visible()
+    assert refusing.locator("article").count() == 0
 
 
 FRAME = "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))"
-SEND_PAGE = (
-    "(url) => document.querySelector('iframe:last-of-type').contentWindow.postMessage({ type: 'page', url }, '*')"
-)
-
-
-def test_client_side_navigation_loads_the_thread_of_the_new_page(live: Live) -> None:
-    live.message(content="Of the article")
-    page, panel = live.open()
-    expect(panel.locator("article")).to_have_count(1)
-    page.evaluate("history.pushState(null, '', '/host/other')")
-    expect(panel.get_by_role("heading", name="No posts yet")).to_be_visible()
+SEND_PAGE = """(url) => {
+  for (const frame of document.querySelectorAll("iframe")) frame.contentWindow.postMessage({ type: "page", url }, "*");
+}"""
