@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -51,6 +52,17 @@ def html(body: str = "", head: str = "") -> str:
     return f"{start}<main><h1>Host</h1><p>Text.</p>{body}</main>"
 
 
+def answering(body: str | None) -> Callable[[Route], None]:
+    """Return a handler that sends this body to any origin, or nothing."""
+
+    def respond(route: Route) -> None:
+        if body is None:
+            return route.abort()
+        return route.fulfill(body=body, headers={"access-control-allow-origin": "*"})
+
+    return respond
+
+
 @dataclass
 class Site:
     """The responses of the servers, and the requests, events and console messages of the browser."""
@@ -81,6 +93,13 @@ class Site:
         self.console.clear()
         page.goto(url)
         self.settle(page)
+        return page
+
+    def open_panel(self, url: str = f"{HOST}/") -> Page:
+        """Open a host page, press its trigger, and wait for the document of the panel."""
+        page = self.open(url)
+        page.get_by_role("button", name="Talk").click()
+        page.frame_locator("iframe").get_by_role("button").wait_for()
         return page
 
     def settle(self, page: Page) -> None:

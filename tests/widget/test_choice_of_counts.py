@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.widget.live import intercept, wait_for_first
-from tests.widget.sites import APP, HOST, Site, html, tag
+from tests.widget.sites import APP, HOST, Site, answering, html, tag
 from tests.widget.test_loader_life import STRICT, navigate, show_view
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
@@ -70,26 +70,30 @@ def test_two_embeds_share_one_request_which_a_refused_one_does_not_prevent(site:
     assert [sorted(urls) for urls in site.counted] == [[f"{HOST}/", f"{HOST}/2"]]
 
 
-def test_navigation_counts_the_new_page_and_new_elements(site: Site) -> None:
-    site.posts = {f"{HOST}/": 1, f"{HOST}/next": 2, f"{HOST}/x": 3}
-    site.page = html(tag(data_count="") + span("/x"))
+@pytest.mark.parametrize("browser_has", ["", "delete URL.canParse"], ids=["", "as-safari-16"])
+def test_navigation_counts_the_new_page_and_new_elements_also_those_of_a_later_view(
+    site: Site, browser_has: str
+) -> None:
+    site.context.add_init_script(browser_has + LISTEN)
+    site.config["pageRules"] = {"type": "exclude", "patterns": ["/admin/*"]}
+    site.posts = {f"{HOST}/": 1, f"{HOST}/next": 2, f"{HOST}/x": 3, f"{HOST}/y": 4}
+    site.page = html(tag(data_count="") + "<div id=app></div>" + span("/x"))
     page = site.open()
-    expect(page.locator(BADGE)).to_have_text("1")
+    badge, elements = page.locator(BADGE), page.locator("[data-community-count]")
+    expect(badge).to_have_text("1")
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<i data-community-count=\"/\"></i>')")
     navigate(page, "/next")
-    expect(page.locator(BADGE)).to_have_text("2")
-    expect(page.locator("[data-community-count]")).to_have_text(["3", "1"])
+    expect(badge).to_have_text("2")
+    expect(elements).to_have_text(["3", "1"])
     assert site.counted == [[f"{HOST}/", f"{HOST}/x"], [f"{HOST}/next"]]
-
-
-def test_elements_of_a_view_that_is_shown_after_the_navigation_are_counted(site: Site) -> None:
-    site.posts = {f"{HOST}/x": 3, f"{HOST}/y": 4}
-    site.page = html(f"{tag()}<div id=app>{span('/x')}</div>")
-    page = site.open()
-    expect(page.locator("[data-community-count]")).to_have_text(["3"])
-    show_view(page, "/next", span("/y"))
-    expect(page.locator("[data-community-count]")).to_have_text(["4"])
-    assert site.counted == [[f"{HOST}/x"], [f"{HOST}/y"]]
+    show_view(page, "/later", span("/y"))
+    expect(elements).to_have_text(["4", "3", "1"])
+    # A page without posts.
+    expect(badge).to_be_hidden()
+    assert sorted(url for urls in site.counted[2:] for url in urls) == [f"{HOST}/later", f"{HOST}/y"]
+    navigate(page, "/admin/users")
+    expect(page.locator("community-embed")).to_have_count(0)
+    assert site.reports() == ["[community-embed] not shown: page_not_allowed e1"]
 
 
 def test_elements_that_are_shown_again_on_the_same_page_send_no_request(site: Site) -> None:
@@ -151,46 +155,18 @@ def test_late_counts_of_the_former_page_are_not_shown(site: Site) -> None:
     expect(page.locator(BADGE)).to_have_text("2")
 
 
-def test_browser_without_can_parse_has_counts_and_follows_navigation(site: Site) -> None:
-    """As Safari 16."""
-    site.context.add_init_script("delete URL.canParse")
-    site.config["pageRules"] = {"type": "exclude", "patterns": ["/admin/*"]}
-    site.posts = {f"{HOST}/": 1, f"{HOST}/next": 2, f"{HOST}/x": 3}
-    site.page = html(tag(data_count="") + span("/x"))
-    page = site.open()
-    expect(page.locator(BADGE)).to_have_text("1")
-    expect(page.locator("[data-community-count]")).to_have_text(["3"])
-    navigate(page, "/next")
-    expect(page.locator(BADGE)).to_have_text("2")
-    navigate(page, "/admin/users")
-    expect(page.locator("community-embed")).to_have_count(0)
-    assert site.reports() == ["[community-embed] not shown: page_not_allowed e1"]
-
-
-def test_badge_of_a_page_without_posts_is_hidden(site: Site) -> None:
-    site.context.add_init_script(LISTEN)
-    site.page = html(tag(data_count=""))
-    page = site.open()
-    page.wait_for_function("told.length")
-    expect(page.locator(BADGE)).to_be_hidden()
-
-
-@pytest.mark.parametrize("body", [None, "not json", "{}", '{"counts": [{"url": "x"}, {"url": "x", "pageId": "p1"}]}'])
-def test_failed_counts_change_nothing_and_throw_nothing(site: Site, body: str | None) -> None:
-    def respond(route: Route) -> None:
-        if body is None:
-            return route.abort()
-        return route.fulfill(body=body, headers={"access-control-allow-origin": "*"})
-
+def test_failed_counts_change_nothing_and_throw_nothing(site: Site) -> None:
     site.context.add_init_script("window.bad = []; onerror = onunhandledrejection = (event) => { bad.push(event); };")
     site.page = html(tag(data_count="") + span("/x"))
-    site.context.route("**/v1/presence/counts", respond)
-    with site.context.expect_event("requestfinished" if body else "requestfailed", lambda r: "counts" in r.url):
-        page = site.open()
-    page.wait_for_timeout(50)
-    assert counts_of(page) == ["–"]
-    expect(page.locator(BADGE)).to_be_hidden()
-    assert page.evaluate("bad.length") == 0
+    for body in (None, "not json", "{}", '{"counts": [{"url": "x"}, {"url": "x", "pageId": "p1"}]}'):
+        site.context.route(COUNTS, answering(body))
+        with site.context.expect_event("requestfinished" if body else "requestfailed", lambda r: "counts" in r.url):
+            page = site.open()
+        # The page reads a response of its own after that of the loader.
+        page.evaluate("fetch('/').then((response) => response.text())")
+        assert counts_of(page) == ["–"], body
+        expect(page.locator(BADGE)).to_be_hidden()
+        assert page.evaluate("bad.length") == 0
     assert site.errors == []
 
 
@@ -212,10 +188,8 @@ def test_events_have_the_embed_and_the_page(site: Site) -> None:
     site.context.add_init_script(LISTEN)
     site.posts = {f"{HOST}/a": 9}
     site.page = html(tag(data_count=""))
-    page = site.open(f"{HOST}/a")
+    page = site.open_panel(f"{HOST}/a")
     expect(page.locator(BADGE)).to_have_text("9")
-    page.get_by_role("button", name="Talk").click()
-    page.frame_locator("iframe").get_by_role("button").wait_for()
     for message in (POSTED, POSTED | {"message": POSTED["message"] | {"status": "pending"}}):
         page.frames[-1].evaluate("([message, host]) => parent.postMessage(message, host)", [message, HOST])
     page.evaluate(f"window.postMessage({POSTED!r}, '*')".replace("None", "null"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Route
 
-from tests.browser import PATIENCE_MS
 from tests.widget.live import Live, intercept, panel_frame, wait_for_first
 from tests.widget.test_choice_of_place import ARTICLE, FOOTER, thread_of, wait_for_whole_frame
 from tests.widget.test_panel_budget import SHIFT, SHIFT_MAX
@@ -72,7 +71,7 @@ def test_reader_who_scrolls_screen_by_screen(live: Live, size: tuple[int, int]) 
     require_no_shift(page)
 
 
-@pytest.mark.parametrize(("size", "posts"), [(SCREENS[0], 0), (SCREENS[0], 20), (SCREENS[1], 20)])
+@pytest.mark.parametrize(("size", "posts"), [(SCREENS[0], 0), (SCREENS[1], 12)])
 def test_reader_at_the_end_of_the_page_before_the_discussion_loads(
     live: Live, size: tuple[int, int], posts: int
 ) -> None:
@@ -91,7 +90,7 @@ def test_reader_at_the_end_of_the_page_before_the_discussion_loads(
 def test_reader_who_passes_the_discussion_while_it_loads(live: Live) -> None:
     live.after = FOOTER + ARTICLE
     held = intercept(live.context, POSTS)
-    page = open_page(live, SCREENS[0], posts=20)
+    page = open_page(live, SCREENS[0], posts=12)
     page.locator("community-embed").scroll_into_view_if_needed()
     page.frame_locator("iframe").locator(".skeleton").first.wait_for(state="attached")
     page.evaluate(END)
@@ -99,7 +98,7 @@ def test_reader_who_passes_the_discussion_while_it_loads(live: Live) -> None:
     require_no_shift(page)
 
 
-@pytest.mark.parametrize(("size", "posts"), [(SCREENS[0], 0), (SCREENS[0], 20), (SCREENS[1], 20)])
+@pytest.mark.parametrize(("size", "posts"), [(SCREENS[0], 0), (SCREENS[1], 12)])
 def test_place_on_the_first_screen_that_the_site_reserves(live: Live, size: tuple[int, int], posts: int) -> None:
     live.attributes, live.before = ' data-mode="inline" data-target="#place"', RESERVED
     held = intercept(live.context, POSTS)
@@ -110,25 +109,23 @@ def test_place_on_the_first_screen_that_the_site_reserves(live: Live, size: tupl
 
 def test_slow_parser_of_marks(live: Live) -> None:
     held = intercept(live.context, PARSER)
-    page = open_page(live, SCREENS[1], posts=20)
+    page = open_page(live, SCREENS[1], posts=12)
     page.evaluate(END)
     respond(page, held)
     require_no_shift(page)
 
 
-def test_short_discussion_gives_up_the_reserve_that_is_not_on_the_screen(live: Live) -> None:
+def test_short_discussion_gives_up_the_reserve_that_is_not_on_the_screen_and_a_refused_one_has_no_place(
+    live: Live,
+) -> None:
     page = open_page(live, (1440, 1300), posts=0)
     page.evaluate("scrollTo(0, document.querySelector('community-embed').getBoundingClientRect().top - 700)")
     wait_for_whole_frame(page)
     page.wait_for_function(f"{RESERVE} === 600")
 
-
-def test_refused_discussion_has_no_place(live: Live) -> None:
     live.context.route(CONFIG, lambda route: route.fulfill(status=403, json={"error": "x"}))
-    page = open_page(live, (1440, 1300), posts=0)
-    for _ in range(PATIENCE_MS // 50):
-        if any("not shown" in text for text in live.console):
-            break
-        page.wait_for_timeout(50)
+    page = live.context.new_page()
+    with page.expect_console_message(lambda message: "not shown" in message.text):
+        page.goto(live.url)
     page.evaluate(DRAWN)
     assert page.locator("community-embed").count() == 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
-from tests.widget.sites import APP, HOST, SCRIPT, Site, html, tag
+from tests.widget.sites import APP, HOST, SCRIPT, Site, answering, html, tag
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
 STRICT = (
@@ -18,6 +18,7 @@ LATE = f"""(id) => new Promise((done) => {{
   document.body.append(script);
 }})"""
 
+GLOBALS = "() => Object.getOwnPropertyNames(window)"
 # The page that the loader names in the URL of the panel's frame.
 PAGE_OF_FRAME = "new URLSearchParams(location.hash.slice(1)).get('pageUrl')"
 
@@ -57,7 +58,7 @@ def show_view(page: Page, path: str, view: str) -> None:
     page.locator("#app").get_by_text(path).wait_for()
 
 
-@pytest.mark.parametrize("history_only", [False, True], ids=["navigation-api", "history"])
+@pytest.mark.parametrize("history_only", [False, True])
 def test_client_side_navigation_applies_the_page_rules(site: Site, history_only: bool) -> None:
     if history_only:
         site.context.add_init_script("Object.defineProperty(window, 'navigation', { value: undefined })")
@@ -75,10 +76,7 @@ def test_client_side_navigation_applies_the_page_rules(site: Site, history_only:
 
 def test_open_panel_gets_the_new_page_and_closes_on_an_excluded_one(site: Site) -> None:
     site.config["pageRules"] = {"type": "exclude", "patterns": ["/admin/*"]}
-    page = site.open()
-    page.get_by_role("button", name="Talk").click()
-    panel = page.frame_locator("iframe")
-    panel.get_by_role("button").wait_for()
+    page = site.open_panel()
     navigate(page, "/next?x=1#part")
     page.frames[-1].wait_for_function("(url) => received.at(-1)[1].url === url", arg=f"{HOST}/next?x=1")
     received = page.frames[-1].evaluate("received.map(([origin, data]) => [origin, data.type, data.url])")
@@ -89,9 +87,7 @@ def test_open_panel_gets_the_new_page_and_closes_on_an_excluded_one(site: Site) 
 
 
 def test_fragment_is_no_new_page_unless_it_is_a_route(site: Site) -> None:
-    page = site.open()
-    page.get_by_role("button", name="Talk").click()
-    page.frame_locator("iframe").get_by_role("button").wait_for()
+    page = site.open_panel()
     for fragment in ("#a", "#b", "#/route", "#!/bang"):
         page.evaluate("(fragment) => { location.hash = fragment }", fragment)
         page.wait_for_timeout(20)
@@ -102,12 +98,15 @@ def test_fragment_is_no_new_page_unless_it_is_a_route(site: Site) -> None:
     assert site.event_names().count("trigger_view") == 3
 
 
-def test_embed_included_twice_shows_one_trigger(site: Site) -> None:
-    site.page = html(tag() + tag())
+def test_embed_included_twice_shows_one_trigger_and_two_embeds_in_one_corner_do_not_overlap(site: Site) -> None:
+    site.page = html(tag() + tag() + tag("e2"))
+    site.configs = {"e1": {"triggerConfig": {"message": "One"}}, "e2": {"triggerConfig": {"message": "Two"}}}
     page = site.open()
     page.evaluate(LATE, "e1")
-    page.wait_for_timeout(50)
-    assert triggers(page) == 1
+    expect_triggers(page, 2)
+    boxes = [page.get_by_role("button", name=name).bounding_box() for name in ("One", "Two")]
+    first, second = sorted((box["y"], box["y"] + box["height"]) for box in boxes if box)
+    assert first[1] < second[0]
     assert site.app_paths().count("/api/embeds/config/e1") == 1
     assert site.reports() == ["[community-embed] not shown: already_included e1"]
 
@@ -130,22 +129,17 @@ def test_the_script_of_a_new_view_has_the_page_of_an_embed_that_floats(site: Sit
     assert site.reports() == []
 
 
-def test_two_triggers_in_one_corner_do_not_overlap(site: Site) -> None:
-    site.page = html(tag("e1") + tag("e2"))
-    site.configs = {"e1": {"triggerConfig": {"message": "One"}}, "e2": {"triggerConfig": {"message": "Two"}}}
-    page = site.open()
-    boxes = [page.get_by_role("button", name=name).bounding_box() for name in ("One", "Two")]
-    first, second = sorted((box["y"], box["y"] + box["height"]) for box in boxes if box)
-    assert first[1] < second[0]
-
-
-def test_embed_can_be_inserted_late_destroyed_and_inserted_again(site: Site) -> None:
+def test_embed_can_be_inserted_late_and_again_and_adds_one_global_and_no_element_to_the_body(site: Site) -> None:
     site.page = html()
     page = site.context.new_page()
     page.goto(HOST)
+    before = {*page.evaluate(GLOBALS)}
     page.evaluate(LATE, "late")
     site.settle(page)
     assert triggers(page) == 1
+    assert {*page.evaluate(GLOBALS)} - before == {"CommunityEmbed"}
+    # The element of the page and the script.
+    assert page.evaluate("document.body.children.length") == 2
     page.get_by_role("button", name="Talk").click()
     page.evaluate("CommunityEmbed.destroy('late')")
     assert triggers(page) == 0
@@ -156,20 +150,20 @@ def test_embed_can_be_inserted_late_destroyed_and_inserted_again(site: Site) -> 
     assert triggers(page) == 1
 
 
-def test_destroy_before_the_config_is_loaded_shows_no_trigger(site: Site) -> None:
+def test_destroy_before_the_config_is_loaded_shows_no_trigger_and_another_survives_a_replaced_body(
+    site: Site,
+) -> None:
     site.page = html()
     page = site.context.new_page()
     page.goto(HOST)
     page.evaluate(f"({LATE})('soon').then(() => CommunityEmbed.destroy())")
-    page.wait_for_timeout(60)
-    assert triggers(page) == 0
-
-
-def test_trigger_survives_a_replaced_body(site: Site) -> None:
-    page = site.open()
+    # The config of this one is loaded later.
+    page.evaluate(LATE, "late")
+    expect_triggers(page, 1)
     page.evaluate("document.body = document.createElement('body')")
     page.get_by_role("button", name="Talk").click()
     page.frame_locator("iframe").get_by_role("button").wait_for()
+    assert triggers(page) == 1
 
 
 @pytest.mark.journey
@@ -185,18 +179,6 @@ def test_strict_content_security_policy_is_not_violated(site: Site) -> None:
     assert site.console == []
 
 
-def test_loader_adds_one_global_and_no_element_to_the_body(site: Site) -> None:
-    names = "() => Object.getOwnPropertyNames(window)"
-    site.page = html()
-    page = site.context.new_page()
-    page.goto(HOST)
-    before = set(page.evaluate(names))
-    page.evaluate(LATE, "e1")
-    site.settle(page)
-    assert set(page.evaluate(names)) - before == {"CommunityEmbed"}
-    assert page.evaluate("document.body.children.length") == 2  # the page's own element and the script
-
-
 HOSTILE = {
     "a frozen history": "Object.freeze(history)",
     "no languages": "Object.defineProperty(navigator, 'languages', { value: null })",
@@ -209,40 +191,32 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("script", HOSTILE.values(), ids=HOSTILE.keys())
-def test_loader_throws_no_exception_into_a_hostile_page(site: Site, script: str) -> None:
+def test_loader_throws_no_exception_into_a_hostile_page(site: Site) -> None:
     watch = (
         "window.bad = []; onerror = (text) => bad.push(text); onunhandledrejection = (event) => bad.push(event.type);"
     )
-    site.context.add_init_script(watch + script)
-    page = site.open()
-    if triggers(page):
-        page.locator("community-embed button").first.click()
-        page.wait_for_timeout(30)
-    navigate(page, "/next")
-    assert page.evaluate("bad") == []
+    for name, script in HOSTILE.items():
+        page = site.context.new_page()
+        page.add_init_script(watch + script)
+        site.console.clear()
+        page.goto(HOST)
+        site.settle(page)
+        if triggers(page):
+            page.locator("community-embed button").first.click()
+            page.locator("community-embed dialog[open]").or_(page.locator("iframe")).first.wait_for(state="attached")
+        navigate(page, "/next")
+        assert page.evaluate("bad") == [], name
+        page.close()
     assert site.errors == []
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ("null", "config_invalid"),
-        ("[]", "config_invalid"),
-        ('"text"', "config_invalid"),
-        ("not json", "config_invalid"),
-        (None, "config_unreachable"),
-        ('{"status": "active", "pageRules": {"type": "patterns", "patterns": 5}}', "internal_error"),
-    ],
-)
-def test_invalid_config_is_reported_without_trigger_or_exception(site: Site, body: str | None, reason: str) -> None:
-    def respond(route: Route) -> None:
-        if body is None:
-            return route.abort()
-        return route.fulfill(body=body, headers={"access-control-allow-origin": "*"})
-
-    site.context.route("**/api/embeds/config/*", respond)
-    page = site.open()
-    assert triggers(page) == 0
-    assert reason in site.reports()[0]
+def test_invalid_config_is_reported_without_trigger_or_exception(site: Site) -> None:
+    bodies = ["null", "[]", '"text"', "not json", None]
+    patterns = '{"status": "active", "pageRules": {"type": "patterns", "patterns": 5}}'
+    reasons = ["config_invalid"] * 4 + ["config_unreachable", "internal_error"]
+    for body, reason in zip([*bodies, patterns], reasons, strict=True):
+        site.context.route("**/api/embeds/config/*", answering(body))
+        page = site.open()
+        assert triggers(page) == 0, body
+        assert reason in site.reports()[0]
     assert site.errors == []

@@ -1,15 +1,26 @@
-"""The panel's modules are joined to one script."""
+"""The panel's modules are joined to one script, and the scripts and styles are small."""
 
 from __future__ import annotations
 
+import gzip
+import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 from django.test import Client
 
-from embeds.widget.assets import Asset, later_script, panel_script, panel_styles
+from embeds.widget.assets import Asset, later_script, loader, markdown_script, panel_script, panel_styles
 from embeds.widget.modules import join_modules, used_of_other
+from tests.service import ROOT
 
+FOLDER = ROOT / "static" / "embed"
+IMPORT = re.compile(r"""^\s*(?:import|export)\b[^"';]*["'](\.{1,2}/[^"']+)["']""", re.MULTILINE)
+LOADER_MAX, PARSER_MAX = 6 * 1024, 11 * 1024
+# What else the first opening sends is near 15,000 bytes, and a hundred more or less with ids and times: these keep a
+# margin for it (tests/widget/test_panel_budget.py).
+SCRIPTS_AND_STYLES_MAX = 30_800
+LINES_MAX = 220
 JOINED = """const $a = (() => {
 const ONE = 1;
 async function two() {}
@@ -76,3 +87,26 @@ def test_asset_is_stored_by_browsers_only_under_its_own_digest(client: Client, p
     assert other.headers["Cache-Control"] == "no-cache"
     unchanged = client.get(f"/embed/{path}", headers={"If-None-Match": other.headers["ETag"]})
     assert unchanged.status_code == 304
+
+
+def test_gzipped_scripts_and_styles_and_the_lines_of_modules_have_limits() -> None:
+    assert len(loader().gzipped) <= LOADER_MAX
+    assert len(markdown_script().gzipped) <= PARSER_MAX
+    assert len(panel_script().gzipped) + len(panel_styles().gzipped) <= SCRIPTS_AND_STYLES_MAX
+    assert gzip.decompress(panel_script().gzipped) == panel_script().plain
+    lines = {file.name: len(file.read_text().splitlines()) for file in (FOLDER / "panel").glob("*.js")}
+    assert lines
+    assert {name: count for name, count in lines.items() if count > LINES_MAX} == {}
+
+
+def imports_of(script: Path) -> set[Path]:
+    return {(script.parent / name).resolve() for name in IMPORT.findall(script.read_text(encoding="utf-8"))}
+
+
+def test_imports_of_scripts_are_acyclic_and_exist() -> None:
+    for text in ('import { a } from "./b.js";', 'import "./b.js";', 'export { a } from "./b.js";'):
+        assert IMPORT.findall(text) == ["./b.js"]
+    graph = {script.resolve(): imports_of(script) for script in FOLDER.rglob("*.js")}
+    assert sum(map(len, graph.values())) > 20
+    TopologicalSorter(graph).prepare()
+    assert {name for names in graph.values() for name in names if not name.is_file()} == set()

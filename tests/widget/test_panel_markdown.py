@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from embeds.widget.assets import markdown_script
 from messaging.markdown.tree import parse
 from messaging.models import Account
 from tests.markdown.cases import (
@@ -23,7 +22,8 @@ from tests.markdown.cases import (
 )
 from tests.widget.live import Live
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
 
 PARSE = """async (texts) => {
   const { markdownUrl } = JSON.parse(document.getElementById("data").textContent).settings;
@@ -60,8 +60,6 @@ def as_json(tree: Any) -> Any:
     return json.loads(json.dumps(tree))
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_panel_parses_as_the_server_does(live: Live) -> None:
     page = live.open_alone()
     texts = [case["text"] for case in CASES] + texts_of(PARTS, 1500) + [LONGEST_ADDRESS, *TOO_LONG_ADDRESSES]
@@ -73,8 +71,6 @@ def test_panel_parses_as_the_server_does(live: Live) -> None:
     assert live.errors == []
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_text_with_marks_is_shown_as_nodes_and_without_marks_needs_no_parser(live: Live) -> None:
     plain = texts_of(PLAIN_PARTS, 12)
     posts = [live.message(content=text) for text in plain if text.strip()]
@@ -104,8 +100,6 @@ def test_text_with_marks_is_shown_as_nodes_and_without_marks_needs_no_parser(liv
     assert live.errors == []
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_without_the_parser_marks_are_shown_until_it_is_loaded(live: Live) -> None:
     live.message(content="**One** two")
     pattern = f"{live.app}/embed/markdown.js*"
@@ -118,8 +112,6 @@ def test_without_the_parser_marks_are_shown_until_it_is_loaded(live: Live) -> No
     expect(page.locator(".content strong")).to_have_text("One")
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_writer_sees_a_preview_and_writes_marks_by_keys_and_paste(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     page = live.open_alone()
@@ -155,7 +147,3 @@ def write(page: Page, text: str) -> Any:
     # The keys for marks are loaded with the list of handles.
     expect(area).to_have_attribute("aria-autocomplete", "list")
     return area
-
-
-def test_parser_is_at_most_11_kilobytes() -> None:
-    assert len(markdown_script().gzipped) <= 11 * 1024
