@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from embeds.widget.locales import LANGUAGES, words
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -36,19 +34,16 @@ def test_there_are_eight_languages() -> None:
     assert set(LANGUAGES) == {"en", "de", "fr", "es", "pt", "ja", "zh", "ar"}
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_language_has_the_keys_of_english(language: str) -> None:
-    assert dict(entries(language)).keys() == dict(entries("en")).keys()
-
-
-@pytest.mark.parametrize("language", OTHERS)
-def test_language_has_the_placeholders_of_english_and_its_plural_forms(language: str) -> None:
+def test_every_language_has_the_keys_and_placeholders_of_english_and_its_plural_forms() -> None:
     english = dict(entries("en"))
-    for key, text in entries(language):
-        assert placeholders(text) == placeholders(english[key]), key
-        if isinstance(english[key], dict):
-            assert forms(text).keys() == PLURALS.get(language, {"one", "other"}), key
-        assert all(form.strip() for form in forms(text).values()), key
+    for language in OTHERS:
+        texts = dict(entries(language))
+        assert texts.keys() == english.keys()
+        for key, text in texts.items():
+            assert placeholders(text) == placeholders(english[key]), (language, key)
+            if isinstance(english[key], dict):
+                assert forms(text).keys() == PLURALS.get(language, {"one", "other"}), (language, key)
+            assert all(form.strip() for form in forms(text).values()), (language, key)
 
 
 def test_scripts_and_templates_use_exactly_the_known_keys() -> None:

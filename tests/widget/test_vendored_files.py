@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from django.test import Client
 
 from embeds.widget.assets import emoji_names, markdown_script, picker_script
@@ -33,13 +32,15 @@ def test_digests_are_those_of_the_build() -> None:
     assert {str(file.relative_to(VENDOR)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files} == DIGESTS
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_offered_emoji_is_accepted_in_its_spelling_and_has_a_name(language: str) -> None:
-    entries = [entry for group in groups(language) for entry in group["emoji"]]
-    assert [emoji for emoji, _, _ in entries if one_emoji(emoji) != emoji] == []
-    assert [emoji for emoji, name, _ in entries if not name.strip()] == []
-    assert [emoji for emoji, _, _ in entries] == [entry[0] for group in groups("en") for entry in group["emoji"]]
-    assert all(group["name"] for group in groups(language))
+def test_every_offered_emoji_is_accepted_in_its_spelling_and_has_a_name() -> None:
+    english = [entry[0] for group in groups("en") for entry in group["emoji"]]
+    assert len(english) > 1000
+    assert [emoji for emoji in english if one_emoji(emoji) != emoji] == []
+    for language in LANGUAGES:
+        entries = [entry for group in groups(language) for entry in group["emoji"]]
+        assert [emoji for emoji, _, _ in entries] == english
+        assert [emoji for emoji, name, _ in entries if not name.strip()] == []
+        assert all(group["name"] for group in groups(language))
 
 
 def test_scripts_use_nothing_that_the_policy_of_the_panel_refuses() -> None:
