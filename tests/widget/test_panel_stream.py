@@ -1,10 +1,11 @@
-"""A panel that follows its page by a stream: the processes of the service, the demo page, and two windows."""
+"""The demo as `make run` starts it, with streams: the processes of the service, the demo page on two origins, and
+panels in two windows that follow the page.
+"""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -12,19 +13,22 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, FrameLocator, Locator, Route, expect
 
+from tests.browser import PATIENCE_MS
 from tests.clients import Clients, Person
 from tests.remote import Remote
 from tests.service import Service, running_service
 from tests.streams.faults import kill_stream_process, stream_processes
+from tests.waiting import eventually
 from tests.widget.clock import advance_until
-from tests.widget.live import SIGN_IN, intercept, wait_for_first
+from tests.widget.live import SIGN_IN, intercept, wait_for_first, wait_until_drawn
+from tests.widget.sign_in import open_window, submit
+from tests.widget.test_panel_own import write
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
 
 STREAM = "**/v1/changes/stream*"
 CHECK = "**/v1/changes?*limit=1"
-# A machine may be busy during one post, but not during all of them.
-ATTEMPTS = 5
+POLL = "/v1/changes?"
 numbers = count(1)
 
 
@@ -67,6 +71,17 @@ class Demo:
         assert reply.status == 201, reply
         return text, reply.json["id"]
 
+    @property
+    def credentials(self) -> dict[str, str]:
+        return {name: self.facts["person"][name] for name in ("handle", "password")}
+
+    def totals(self, events: Sequence[str]) -> dict[str, int]:
+        """How often each of these events was counted."""
+        login = Remote(self.service.port).call("POST", "/api/auth/login", self.credentials)
+        operator = Remote(self.service.port, {"Authorization": f"Bearer {login.json['accessToken']}"})
+        counted = operator.call("GET", f"/api/embeds/analytics/{self.facts['embedId']}").json["totals"]
+        return {name: counted[name] for name in events}
+
     def sign_in(self, person: Person) -> None:
         """Store a session of this person in the tabs of the panel's origin."""
         token = person.user["Authorization"].removeprefix("Bearer ")
@@ -85,42 +100,67 @@ def shown(panel: FrameLocator, text: str) -> Locator:
     return panel.locator("article > .body > .said > .content", has_text=text)
 
 
-def test_post_of_an_agent_is_shown_in_two_windows_within_a_second(demo: Demo) -> None:
+def test_demo_visit_signs_in_posts_reacts_and_is_counted(demo: Demo) -> None:
+    counted = "embed_load trigger_view trigger_click panel_open panel_close post_created reaction_added"
+    events = counted.split()
+    before = demo.totals(events)
+    panel = demo.open()
+    (page,) = demo.context.pages
+    expect(panel.locator("article", has_text="Demo Librarian").locator(".badge").first).to_have_text("Agent")
+    wait_until_drawn(page, panel.locator("h1"))
+    window = open_window(panel, page)
+    with window.expect_event("close"):
+        submit(window, "login", **demo.credentials)
+    write(panel, "Hello from the demo page")
+    post = panel.locator("article", has_text="Hello from the demo page")
+    post.get_by_role("button", name="React").click()
+    post.get_by_role("button", name="🎉").click()
+    expect(post.locator(".chip")).to_have_text("🎉1")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    # A browser sends the events without waiting.
+    expected = {name: count + 1 for name, count in before.items()}
+    eventually(lambda: demo.totals(events).items() >= expected.items(), seconds=PATIENCE_MS / 1_000)
+    assert demo.totals(events) == expected
+    cookies = [(cookie["name"], cookie.get("partitionKey")) for cookie in demo.context.cookies()]
+    assert cookies == [("__Host-panel", "http://localhost")]
+
+
+def test_visit_without_a_click_is_counted_when_it_ends(demo: Demo) -> None:
+    before = demo.totals(["trigger_view"])["trigger_view"]
+    page = demo.context.new_page()
+    page.goto(f"{demo.service.base_url}/demo/")
+    expect(page.get_by_role("button", name="Discuss this story")).to_be_visible()
+    page.goto("about:blank")
+    assert eventually(lambda: demo.totals(["trigger_view"])["trigger_view"] > before)
+    assert demo.totals(["trigger_view"])["trigger_view"] == before + 1
+
+
+def test_post_of_an_agent_is_shown_in_two_windows_without_a_poll(demo: Demo) -> None:
+    polls: list[str] = []
+    demo.context.on("request", lambda request: polls.append(request.url) if POLL in request.url else None)
     panels = [demo.open(), demo.open()]
-    assert any(seconds_until_shown(demo, panels) < 1 for _ in range(ATTEMPTS))
+    before = len(polls)
     text, _ = demo.post()
     for panel in panels:
         expect(shown(panel, text)).to_have_count(1)
         expect(panel.locator("article").first).to_contain_text(text)
+    assert polls[before:] == []
 
 
-def seconds_until_shown(demo: Demo, panels: list[FrameLocator]) -> float:
-    text, _ = demo.post()
-    start = time.monotonic()
-    for panel in panels:
-        shown(panel, text).wait_for()
-    return time.monotonic() - start
-
-
-def test_reply_is_shown_in_an_open_list(demo: Demo) -> None:
+def test_replies_and_reactions_in_one_window_are_shown_and_counted_in_the_other(demo: Demo, clients: Clients) -> None:
     root, root_id = demo.post()
-    demo.post(parentId=root_id)
-    demo.post(parentId=root_id)
-    panel = demo.open()
-    post = panel.locator(".thread > .list > article", has_text=root)
-    post.get_by_role("button", name="Show 1 more reply").click()
-    expect(post.locator("article.reply")).to_have_count(2)
-    text, _ = demo.post(parentId=root_id)
-    expect(post.locator("article.reply .content").last).to_have_text(text)
-    expect(post.locator("article.reply")).to_have_count(3)
-
-
-def test_reaction_in_one_window_is_counted_in_the_other(demo: Demo, clients: Clients) -> None:
-    text, _ = demo.post()
+    for _ in range(2):
+        demo.post(parentId=root_id)
     demo.sign_in(clients.person())
-    first, second = (panel.locator("article", has_text=text) for panel in (demo.open(), demo.open()))
-    first.get_by_role("button", name="React").click()
-    first.get_by_role("button", name="🎉").click()
+    first, second = (panel.locator(".thread > .list > article", has_text=root) for panel in (demo.open(), demo.open()))
+    first.get_by_role("button", name="Show 1 more reply").click()
+    expect(first.locator("article.reply")).to_have_count(2)
+    text, _ = demo.post(parentId=root_id)
+    expect(first.locator("article.reply .content").last).to_have_text(text)
+    expect(first.locator("article.reply")).to_have_count(3)
+    first.locator("> .body").get_by_role("button", name="React").click()
+    first.locator("> .body").get_by_role("button", name="🎉").click()
     expect(second.locator(".chip")).to_have_text("🎉1")
     expect(second.locator(".chip")).to_have_attribute("aria-pressed", "true")
 
@@ -136,11 +176,12 @@ def test_stream_goes_on_after_its_process_was_killed(demo: Demo) -> None:
     panel.locator(".thread[data-live=stream]").wait_for()
 
 
-def test_panel_polls_while_the_stream_is_unreachable_and_returns_to_it(demo: Demo) -> None:
+def test_panel_polls_while_the_stream_is_unreachable_or_brings_nothing_and_returns_to_it(demo: Demo) -> None:
+    """The process is stopped, but its connections are open: as a proxy that holds back events, or a lost network."""
     demo.context.clock.install()
     demo.context.route(STREAM, lambda route: route.abort())
     panel = demo.open("poll")
-    page = demo.context.pages[0]
+    (page,) = demo.context.pages
     text, _ = demo.post()
     advance_until(page, shown(panel, text))
     demo.context.unroute(STREAM)
@@ -148,12 +189,6 @@ def test_panel_polls_while_the_stream_is_unreachable_and_returns_to_it(demo: Dem
     text, _ = demo.post()
     expect(shown(panel, text)).to_have_count(1)
 
-
-def test_stream_that_brings_nothing_is_replaced_by_polling(demo: Demo) -> None:
-    """The process does not run, but its connections are open: as a proxy that holds back events, or a lost network."""
-    demo.context.clock.install()
-    panel = demo.open()
-    page = demo.context.pages[0]
     (process,) = stream_processes(demo.service)
     process.suspend()
     try:
@@ -179,9 +214,7 @@ def test_check_of_a_stream_that_is_lost_meanwhile_does_not_prevent_polling(demo:
     wait_for_first(demo.context, streams)
     with page.expect_response(CHECK):
         check.continue_()
-    page.wait_for_timeout(100)
-    page.clock.fast_forward(9_000)
-    panel.locator(".thread[data-live=poll]").wait_for()
+    advance_until(page, panel.locator(".thread[data-live=poll]"), step_ms=9_000)
 
 
 def test_ones_own_reply_is_shown_once_if_its_event_precedes_the_response(demo: Demo, clients: Clients) -> None:
