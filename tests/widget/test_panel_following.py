@@ -12,6 +12,7 @@ from playwright.sync_api import Request, Route, expect
 from messaging.models import Account
 from tests.widget.clock import advance_until, poll, poll_until
 from tests.widget.live import Live, panel_frame
+from tests.widget.test_panel_own import write
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -108,8 +109,7 @@ def test_list_is_polled_until_one_is_loaded_after_the_cursor_of_now(live: Live) 
 
 def test_a_new_post_does_not_replace_the_notice_of_a_failed_list(live: Live, ada: Account) -> None:
     live.signed_in(ada)
-    for n in range(20):
-        live.message(content=f"Post {n}")
+    live.messages(20)
     live.context.route(LIST, refused)
     page, panel = live.follow("list")
     posts, retry = panel.locator("article"), panel.get_by_role("button", name="Try again")
@@ -125,12 +125,11 @@ def test_a_new_post_does_not_replace_the_notice_of_a_failed_list(live: Live, ada
     live.post("Of another")
     with page.expect_response(PULL):
         poll(page)
-    # Changes are applied 50 ms after their response.
-    page.wait_for_timeout(150)
+    # Changes are applied 50 ms after their response, before the post of the reader is sent.
+    page.clock.run_for(100)
     expect(retry).to_be_visible()
     expect(posts).to_have_count(0)
-    panel.get_by_label("Write a post…").fill("My own")
-    panel.locator("#write").get_by_role("button", name="Post").click()
+    write(panel, "My own")
     expect(panel.locator("#toast")).to_have_text("Published.")
     expect(retry).to_be_visible()
     expect(posts).to_have_count(0)

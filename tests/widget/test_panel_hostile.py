@@ -64,52 +64,18 @@ def test_markup_in_every_field_is_shown_as_text(live: Live) -> None:
     require_intact(live, page)
 
 
+KINDS = "claim evidence question answer correction review prediction poll summary highlight note unknown"
+FIELDS = (
+    "statement url title excerpt stance question answer original corrected subject comment scope rationale sources "
+    "topics options points pros cons confidence probability rating dueDate closesAt publishedOn color"
+)
+
+
 def test_tag_payloads_of_any_shape_are_shown_as_text(live: Live) -> None:
-    for name in (
-        "claim",
-        "evidence",
-        "question",
-        "answer",
-        "correction",
-        "review",
-        "prediction",
-        "poll",
-        "summary",
-        "highlight",
-        "note",
-        "unknown",
-    ):
+    author = PersonFactory()
+    for name in KINDS.split():
         for value in (SCRIPT, "W" * 500, 7, None, [SCRIPT, 3, None, "W" * 300], {"a": SCRIPT}):
-            fields = (
-                "statement",
-                "url",
-                "title",
-                "excerpt",
-                "stance",
-                "question",
-                "answer",
-                "original",
-                "corrected",
-                "subject",
-                "comment",
-                "scope",
-            )
-            more = (
-                "sources",
-                "topics",
-                "options",
-                "points",
-                "pros",
-                "cons",
-                "confidence",
-                "probability",
-                "rating",
-                "dueDate",
-                "closesAt",
-                "publishedOn",
-                "color",
-            )
-            live.message(content="x", tag_type=name, payload=dict.fromkeys((*fields, *more, "rationale"), value))
+            live.message(content="x", author=author, tag_type=name, payload=dict.fromkeys(FIELDS.split(), value))
     page = live.open_alone()
     for _ in range(3):
         page.get_by_role("button", name="Show more posts").click()
@@ -118,27 +84,23 @@ def test_tag_payloads_of_any_shape_are_shown_as_text(live: Live) -> None:
     require_intact(live, page)
 
 
-def test_addresses_without_http_are_shown_as_text(live: Live) -> None:
+def test_addresses_without_http_are_text_and_a_direction_override_ends_with_its_text(live: Live) -> None:
     attachments = [{"type": "W" * 64, "url": url} for url in (*UNSAFE, "https://example.org/" + "a" * 2000)]
     live.message(content="x", attachments=attachments)
     page = live.open_alone()
     links = page.locator(".attachments a").evaluate_all("(links) => links.map((link) => link.protocol)")
     assert links == ["https:"]
     expect(page.locator(".attachments span.address")).to_have_count(len(UNSAFE))
-    require_intact(live, page)
-
-
-def test_direction_override_ends_with_the_text_that_contains_it(live: Live) -> None:
     agent = AgentAccountFactory(name=f"Eve{RIGHT_TO_LEFT_OVERRIDE}")
     live.message(content=f"{RIGHT_TO_LEFT_OVERRIDE}gnorts", author=agent)
-    page = live.open_alone()
-    name, badge = (page.locator(f"article .name {part}").bounding_box() for part in ("bdi", ".badge"))
+    page.reload()
+    name, badge = (page.locator(f"article .name:has(.badge) {part}").bounding_box() for part in ("bdi", ".badge"))
     assert name
     assert badge
     assert badge["x"] >= name["x"] + name["width"]
     require_intact(live, page)
     page = live.open_alone(lang="ja")
-    page.get_by_role("button", name="引用").click()
+    page.get_by_role("button", name="引用").first.click()
     expect(page.locator(".quoted strong")).to_have_text(f"\u2068Eve{RIGHT_TO_LEFT_OVERRIDE}\u2069 さんを引用")
 
 

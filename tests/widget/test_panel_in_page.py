@@ -1,22 +1,27 @@
-"""The widget, the service and the host page together: domain lists, privacy, keyboard, refresh."""
+"""The widget, the service and the host page together: domain lists, privacy, and permalinks."""
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page as BrowserPage
+from playwright.sync_api import expect
 
-from messaging.models import Account
+from embeds.models import Embed
+from messaging.models import Account, Page
 from tests.browser import PATIENCE_MS
-from tests.widget.live import Live, wait_until_drawn
+from tests.widget.live import Live
+from tests.widget.test_accessibility import violations_of_state
+from tests.widget.test_panel_own import write
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FRAME = "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))"
 
 
-def require_refused_frame(page: Page, address: str) -> None:
+def require_refused_frame(page: BrowserPage, address: str) -> None:
     """Require that the browser shows its error page instead of the panel."""
     page.evaluate(FRAME, address)
     for _ in range(PATIENCE_MS // 50):
@@ -27,99 +32,112 @@ def require_refused_frame(page: Page, address: str) -> None:
     assert page.frame_locator("iframe").locator("h1", has_text="Discussion").count() == 0
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
+def test_refused_embed_reports_the_reason_and_shows_no_trigger(live: Live) -> None:
+    refusals: list[tuple[dict[str, Any], str]] = [
         ({"domain_whitelist": ["example.com"]}, "domain_not_allowed"),
         ({"domain_blacklist": ["localhost"]}, "domain_not_allowed"),
         ({"status": "paused"}, "embed_paused"),
         ({"deleted_at": timezone.now()}, "embed_not_found"),
         ({"page_rules": {"type": "exclude", "patterns": ["/host/*"]}}, "page_not_allowed"),
-    ],
-)
-def test_refused_embed_reports_the_reason_and_shows_no_trigger(live: Live, change: dict[str, Any], reason: str) -> None:
-    live.change(**change)
-    page = live.context.new_page()
-    with page.expect_console_message(lambda message: "[community-embed]" in message.text):
-        page.goto(live.url)
-    assert [text for text in live.console if "[community-embed]" in text] == [
-        f"[community-embed] not shown: {reason} {live.embed.pk}"
     ]
-    assert page.locator("community-embed").count() == 0
-
-
-@pytest.mark.parametrize("change", [{"domain_whitelist": ["example.com"]}, {"domain_blacklist": ["localhost"]}])
-def test_browser_refuses_the_frame_on_a_domain_that_is_not_allowed(live: Live, change: dict[str, Any]) -> None:
-    live.change(**change)
+    (allowed,) = Embed.objects.filter(pk=live.embed.pk).values(*(name for change, _ in refusals for name in change))
     page = live.context.new_page()
-    page.goto(live.url)
-    require_refused_frame(page, live.panel_url())
+    for change, reason in refusals:
+        live.change(**allowed | change)
+        live.console.clear()
+        with page.expect_console_message(lambda message: "[community-embed]" in message.text):
+            page.goto(live.url)
+        reports = [text for text in live.console if "[community-embed]" in text]
+        assert reports == [f"[community-embed] not shown: {reason} {live.embed.pk}"]
+        assert page.locator("community-embed").count() == 0
 
 
-def test_page_without_a_referer_may_frame_the_panel_despite_a_blacklist(live: Live) -> None:
+def test_browser_refuses_the_frame_on_a_domain_that_is_not_allowed(live: Live) -> None:
+    """The name of another host in the address of the frame changes nothing."""
+    page = live.context.new_page()
+    whitelist, blacklist = {"domain_whitelist": ["example.com"]}, {"domain_blacklist": ["localhost"]}
+    for change, query in ((whitelist, {}), (blacklist, {}), (blacklist, {"host": "good.example"})):
+        live.change(domain_whitelist=[], domain_blacklist=[])
+        live.change(**change)
+        page.goto(live.url)
+        require_refused_frame(page, live.panel_url(**query))
+
+
+def test_page_without_a_referer_may_frame_the_panel_despite_a_blacklist_and_privacy_control_stops_its_events(
+    live: Live, ada: Account
+) -> None:
     live.change(domain_blacklist=["bad.example"])
     live.headers["Referrer-Policy"] = "no-referrer"
-    _page, panel = live.open()
-    expect(panel.locator("h1")).to_be_visible()
-
-
-def test_page_on_the_blacklist_cannot_frame_with_the_name_of_another_host(live: Live) -> None:
-    live.change(domain_blacklist=["localhost"])
-    page = live.context.new_page()
-    page.goto(live.url)
-    require_refused_frame(page, live.panel_url(host="good.example"))
-
-
-def test_global_privacy_control_stops_the_events_of_the_panel(live: Live, ada: Account) -> None:
     live.context.add_init_script("Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })")
     live.signed_in(ada)
     sent: list[str] = []
     live.context.on("request", lambda request: sent.append(request.url))
     page, panel = live.open()
-    panel.get_by_label("Write a post…").fill("Quietly")
-    panel.locator("#write").get_by_role("button", name="Post").click()
+    write(panel, "Quietly")
     expect(panel.locator("article")).to_have_count(1)
     page.keyboard.press("Escape")
-    page.wait_for_timeout(50)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    # A request of the page follows the events that its press would have sent.
+    page.evaluate(f"fetch('{live.url}').then((response) => response.text())")
     assert [url for url in sent if "/analytics/" in url] == []
 
 
-def test_keyboard_suffices_to_react_and_reply(live: Live, ada: Account) -> None:
-    post = live.message(content="Reach me")
-    live.signed_in(ada)
+def embed(live: Live) -> None:
+    Page.objects.filter(pk=live.article.pk).update(last_embedded_on=datetime.now(UTC).date())
+
+
+def test_it_leads_to_the_post_on_its_page_and_is_not_in_the_history(live: Live) -> None:
+    embed(live)
+    post = live.message()
+    # The host serves http, the normalised URL is https.
+    target = f"{live.article.normalized_url}#community-post-{post.pk}"
+    live.context.route(f"{live.article.normalized_url}**", lambda route: route.fulfill(body="The article"))
     page = live.context.new_page()
-    page.goto(live.url)
-    page.locator("community-embed .trigger").wait_for()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    panel = page.frame_locator("iframe")
-    panel.locator("article").wait_for()
-    wait_until_drawn(page, panel.locator("h1"))
-    focus(live, "React")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Escape")  # the row of emoji, not the panel
-    expect(panel.locator(".choice")).to_be_hidden()
-    expect(page.get_by_role("dialog")).to_be_visible()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect(panel.locator(".chip")).to_have_text("❤️1")
-    focus(live, "Reply")
-    page.keyboard.press("Enter")
-    page.keyboard.type("By keys")
-    page.keyboard.press("Control+Enter")
-    expect(panel.locator("article.reply")).to_contain_text("By keys")
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_be_hidden()
-    post.refresh_from_db()
-    assert (post.reply_count, post.reaction_total) == (1, 1)
+    page.goto(f"{live.app}/embed/sign-in")
+    page.goto(f"{live.app}/p/{post.pk}", wait_until="commit")
+    page.wait_for_url(target)
+    page.go_back()
+    page.wait_for_url(f"{live.app}/embed/sign-in")
+    assert not live.errors
 
 
-def focus(live: Live, name: str) -> None:
-    """Press Tab until a button of this name has the focus."""
-    page = live.context.pages[0]
-    for _ in range(30):
-        if page.frames[-1].evaluate("document.activeElement?.textContent") == name:
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"Tab does not reach {name}.")
+def test_a_reader_without_scripts_has_a_link(live: Live) -> None:
+    embed(live)
+    post = live.message(content="Plain text")
+    assert live.context.browser
+    context = live.context.browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{live.app}/p/{post.pk}")
+    link = page.get_by_role("link", name="Read it on its page")
+    expect(link).to_have_attribute("href", f"{live.article.normalized_url}#community-post-{post.pk}")
+    expect(page.locator("article")).to_contain_text("Plain text")
+    context.close()
+
+
+def test_the_thread_has_no_violations(live: Live) -> None:
+    post = live.message(content="A post", parent=live.message(content="Above"))
+    live.message(content="A reply", parent=post)
+    page = live.context.new_page()
+    for message_id in (post.pk, live.article.pk):
+        page.goto(f"{live.app}/p/{message_id}")
+        assert violations_of_state(page) == []
+    assert not live.errors
+
+
+def test_a_permalink_leads_to_the_page_in_which_a_panel_was_opened(live: Live) -> None:
+    def day() -> date | None:
+        return Page.objects.get(pk=live.article.pk).last_embedded_on
+
+    live.open_alone()
+    assert day() is None
+    live.open()
+    assert day() is not None
+    assert Page.objects.get(pk=live.article.pk).embedded_origin == live.host
+    # The normalised URL is https, which this host does not answer.
+    post = live.message()
+    reader = live.context.new_page()
+    reader.goto(f"{live.app}/p/{post.pk}", wait_until="commit")
+    reader.wait_for_url(f"{live.url}#community-post-{post.pk}")
+    # The article in the panel has the id that permalinks name.
+    panel = reader.frame_locator("iframe")
+    expect(panel.locator(f"#community-post-{post.pk}")).to_contain_text(post.content)

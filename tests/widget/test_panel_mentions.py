@@ -1,30 +1,32 @@
-"""Mentions: `@` completes those who wrote on the page, and the mentioned agent gets an event."""
+"""Mentions: `@` completes those who wrote on the page, and the mentioned agent gets an event. The card of an agent says
+what an agent is, who operates it, and when it was approved.
+"""
 
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import FrameLocator, Locator, expect
+from playwright.sync_api import FrameLocator, Locator, Page, Request, expect
 
+from agents.services import freeze_agent
 from messaging.models import Account
 from tests.agents.factories import agent_with_token
-from tests.factories import PersonFactory
+from tests.factories import PersonFactory, SuperAdminFactory
 from tests.widget.live import Live
-from tests.widget.test_accessibility import violations_of
+from tests.widget.test_accessibility import violations_of_state
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def field(panel: FrameLocator) -> Locator:
+def field(panel: FrameLocator | Page) -> Locator:
     return panel.get_by_label("Write a post…")
 
 
 def test_a_completed_mention_reaches_the_inbox_of_the_agent(live: Live, ada: Account) -> None:
     agent = agent_with_token(agent_name="Library Helper", agent_handle="library_helper")
     live.message(content="Long ago", author=agent.account)
-    for _ in range(20):
-        live.message(content="Later", author=ada)
+    live.messages(20, "Later", author=ada)
     live.signed_in(ada)
-    _, panel = live.open()
+    panel = live.open_alone()
     area, options = field(panel), panel.locator("#write [role=option]")
     area.press_sequentially("Ask @libr")
     # The agent's post is not loaded.
@@ -53,7 +55,7 @@ def test_keys_choose_and_escape_closes_the_list_alone(live: Live, ada: Account) 
     options = panel.locator(".reply-place [role=option]")
     area.press_sequentially("مرحبا @lov")
     expect(options).to_have_text(["Lovis@lovis", "Ada Lovelace@ada", "Benjamin Lovelace@ben"])
-    assert violations_of(page) == []
+    assert violations_of_state(page) == []
     area.press("Escape")
     expect(options).to_have_count(0)
     area.press("e")
@@ -77,7 +79,6 @@ def test_keys_choose_and_escape_closes_the_list_alone(live: Live, ada: Account) 
     area.evaluate(
         "area => { area.value += '@lo'; area.dispatchEvent(new InputEvent('input', { isComposing: true })); }"
     )
-    page.wait_for_timeout(50)
     expect(options).to_have_count(0)
     area.press("Escape")
     expect(area).to_have_count(0)
@@ -85,13 +86,16 @@ def test_keys_choose_and_escape_closes_the_list_alone(live: Live, ada: Account) 
     assert not live.errors
 
 
-def test_a_list_whose_beginning_is_left_is_closed(live: Live, ada: Account) -> None:
+def test_those_in_the_thread_are_completed_without_the_participants_in_a_list_that_is_closed_when_it_is_left(
+    live: Live, ada: Account
+) -> None:
     live.message(author=PersonFactory(handle="ben"))
+    live.context.route("**/v1/presence/participants?*", lambda route: route.abort())
     live.signed_in(ada)
-    _, panel = live.open()
+    panel = live.open_alone()
     area, options = field(panel), panel.locator("#write [role=option]")
     area.press_sequentially("@be")
-    expect(options).to_have_count(1)
+    expect(options).to_contain_text(["@ben"])
     # No key or click has moved the caret.
     area.evaluate("(area) => area.setSelectionRange(0, 0)")
     area.press("Enter")
@@ -100,10 +104,56 @@ def test_a_list_whose_beginning_is_left_is_closed(live: Live, ada: Account) -> N
     assert not live.errors
 
 
-def test_without_the_participants_those_in_the_thread_are_completed(live: Live, ada: Account) -> None:
-    live.message(author=PersonFactory(handle="ben"))
-    live.context.route("**/v1/presence/participants?*", lambda route: route.abort())
-    live.signed_in(ada)
-    _, panel = live.open()
-    field(panel).press_sequentially("@be")
-    expect(panel.locator("#write [role=option]")).to_contain_text(["@ben"])
+def test_a_badge_opens_the_card_by_press_hover_and_focus(live: Live) -> None:
+    operator = PersonFactory(handle="grace", name="Grace <i>Hopper</i>")
+    agent = agent_with_token(requester=operator, agent_name="Library Helper", agent_handle="library_helper")
+    post = live.message(content="By an agent", author=agent.account)
+    live.message(content="A quote", quote=post)
+    other = agent_with_token(agent_handle="frozen_one")
+    freeze_agent(agent=other.agent, by=SuperAdminFactory())
+    live.message(content="By a frozen one", author=other.account)
+    loaded: list[Request] = []
+    live.context.on("request", lambda request: loaded.append(request) if "/v1/agents/" in request.url else None)
+    live.context.route("**/v1/agents/*", lambda route: route.abort(), times=1)
+    page, panel = live.open()
+    card = panel.locator("#card")
+    badge = panel.locator("article", has_text="By an agent").locator("> header .badge")
+    assert loaded == []
+    badge.click()
+    expect(card).to_have_text("There is no connection to the service.")
+    badge.click()
+    # It is loaded at the next opening.
+    badge.click()
+    expect(badge).to_have_attribute("aria-expanded", "true")
+    expect(card).to_contain_text("Library Helper @library_helper")
+    expect(card).to_contain_text("An automated account, not a person")
+    expect(card).to_contain_text("Operated by Grace <i>Hopper</i> (@grace)")
+    expect(card).to_contain_text("Approved on")
+    expect(card).not_to_contain_text("Suspended")
+    # Escape closes the card and not the panel.
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    expect(panel.locator(".thread")).to_be_visible()
+    badge.click()
+    expect(card).to_be_visible()
+    badge.click()
+    expect(card).to_be_hidden()
+    badge.click()
+    # The check scrolls, which closes the card.
+    assert violations_of_state(page) == []
+    expect(card).to_be_hidden()
+    panel.locator("h1").click()
+
+    panel.locator(".quote .badge").hover()
+    expect(card).to_contain_text("Library Helper")
+    card.hover()
+    panel.locator("h1").hover()
+    expect(card).to_be_hidden()
+    assert len(loaded) == 2
+
+    panel.locator("article", has_text="By a frozen one").focus()
+    page.keyboard.press("Tab")
+    expect(card).to_contain_text("Suspended: it cannot write at present.")
+    page.keyboard.press("Tab")
+    expect(card).to_be_hidden()
+    assert not live.errors

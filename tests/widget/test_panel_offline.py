@@ -6,12 +6,14 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from embeds.widget.locales import words
-from tests.widget.clock import advance_and_stop
+from tests.waiting import PATIENCE_SECONDS
+from tests.widget.clock import advance_and_stop, advance_until
 from tests.widget.live import Live
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -48,15 +50,27 @@ def test_posts_appear_by_themselves_when_the_browser_is_online_again(live: Live)
     expect(panel.locator("article .content")).to_have_text(["Out of reach"])
 
 
-def test_posts_appear_by_themselves_after_a_pause(live: Live) -> None:
+@pytest.mark.parametrize(("url", "error"), [(LIST, "temporarily_unavailable"), (API, "network")])
+def test_repeated_failure_is_announced_once_and_posts_appear_by_themselves_after_a_pause(
+    live: Live, url: str, error: str
+) -> None:
     live.context.clock.install()
     live.message(content="Out of reach")
-    live.context.route(LIST, lambda route: route.fulfill(status=503, json={"error": "x"}))
-    page, panel = live.open()
-    expect(panel.get_by_role("alert")).to_contain_text(PANEL["retrying"])
-    live.context.unroute(LIST)
-    page.clock.fast_forward(10_000)
-    expect(panel.locator("article .content")).to_have_text(["Out of reach"])
+    if error == "network":
+        live.context.route(url, lambda route: route.abort("connectionrefused"))
+    else:
+        live.context.route(url, lambda route: route.fulfill(status=503, json={"error": "x"}))
+    page = live.open_alone()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text(PANEL["retrying"])
+    alert.evaluate("(node) => { node.dataset.first = 'yes'; }")
+    with page.expect_request(url):
+        page.clock.fast_forward(10_000)
+    page.locator(".thread[aria-busy=false]").wait_for()
+    expect(alert).to_have_attribute("data-first", "yes")
+    live.context.unroute(url)
+    advance_until(page, page.locator("article .content"), step_ms=10_000)
+    expect(page.locator("article .content")).to_have_text(["Out of reach"])
 
 
 @contextmanager
@@ -72,7 +86,7 @@ def broken_off() -> Iterator[tuple[str, Callable[[], None]]]:
                 except OSError:
                     return
                 connections.append(connection)
-                # Of a browser that opens a connection for later, or closes it.
+                # A browser opens a connection for later, or closes it before it sends anything.
                 with suppress(OSError):
                     connection.recv(65536)
                     connection.sendall(BEGINNING)
@@ -90,7 +104,7 @@ def broken_off() -> Iterator[tuple[str, Callable[[], None]]]:
             for connection in connections:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
-            thread.join()
+            thread.join(PATIENCE_SECONDS)
             close()
 
 
@@ -116,39 +130,32 @@ def test_response_that_breaks_off_is_loaded_again_after_a_pause(live: Live, code
         expect(page.locator("article .content")).to_have_text(["Out of reach"])
 
 
-def test_failure_that_another_attempt_does_not_change_is_not_repeated(live: Live) -> None:
-    live.context.route(API, lambda route: route.fulfill(status=400, json={"error": "invalid_url"}))
-    _, panel = live.open()
-    expect(panel.get_by_role("alert")).to_contain_text(words("en")["error"]["invalid_url"])
-    expect(panel.get_by_role("alert")).not_to_contain_text(PANEL["retrying"])
-
-
-def test_response_that_is_not_json_is_explained_and_not_repeated(live: Live) -> None:
-    live.context.route(LIST, lambda route: route.fulfill(body="<p>Welcome to the network", content_type="text/html"))
-    _, panel = live.open()
-    expect(panel.get_by_role("alert")).to_contain_text(words("en")["error"]["temporarily_unavailable"])
-    expect(panel.get_by_role("alert")).not_to_contain_text(PANEL["retrying"])
-
-
-def test_repeated_failure_is_announced_once(live: Live) -> None:
-    live.context.clock.install()
-    live.context.route(API, lambda route: route.abort("connectionrefused"))
-    page, panel = live.open()
-    alert = panel.get_by_role("alert")
-    alert.evaluate("(node) => { node.dataset.first = 'yes'; }")
-    with page.expect_request(API):
-        page.clock.fast_forward(10_000)
-    panel.locator(".thread[aria-busy=false]").wait_for()
-    expect(alert).to_have_attribute("data-first", "yes")
+@pytest.mark.parametrize(
+    ("url", "response", "error"),
+    [
+        (API, {"status": 400, "json": {"error": "invalid_url"}}, "invalid_url"),
+        (LIST, {"body": "<p>Welcome to the network", "content_type": "text/html"}, "temporarily_unavailable"),
+    ],
+)
+def test_failure_that_another_attempt_does_not_change_is_explained_and_not_repeated(
+    live: Live, url: str, response: dict[str, Any], error: str
+) -> None:
+    live.context.route(url, lambda route: route.fulfill(**response))
+    alert = live.open_alone().get_by_role("alert")
+    expect(alert).to_contain_text(words("en")["error"][error])
+    expect(alert).not_to_contain_text(PANEL["retrying"])
 
 
 def test_panel_that_cannot_be_loaded_says_so_and_is_loaded_by_itself(live: Live) -> None:
+    live.context.clock.install()
     live.message(content="Out of reach")
     page = live.context.new_page()
     page.goto(live.url)
     live.context.route("**/embed/panel?*", lambda route: route.abort("internetdisconnected"))
     page.locator("community-embed button.trigger").click()
-    expect(page.locator("community-embed .failed")).to_contain_text(LOADER["offline"])
+    failed, panel = page.locator("community-embed .failed"), page.frame_locator("iframe")
+    advance_until(page, failed.filter(has_text=LOADER["offline"]))
     live.context.unroute("**/embed/panel?*")
-    expect(page.frame_locator("iframe").locator("article .content")).to_have_text(["Out of reach"], timeout=30_000)
-    expect(page.locator("community-embed .failed")).to_be_hidden()
+    advance_until(page, panel.locator("article .content"))
+    expect(panel.locator("article .content")).to_have_text(["Out of reach"])
+    expect(failed).to_be_hidden()

@@ -1,4 +1,6 @@
-"""The order of the posts: chosen, remembered, combined with the filter, and followed by new posts."""
+"""The order of the posts: chosen, remembered, combined with the filter, and followed by new posts; and the search in a
+discussion of more than 50 posts and replies.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +8,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import FrameLocator, Locator, Page, expect
+from playwright.sync_api import FrameLocator, Locator, Page, Request, expect
 
 from messaging.models import Account
 from tests.factories import AgentAccountFactory
 from tests.widget.clock import poll
 from tests.widget.live import Live
+from tests.widget.test_accessibility import violations_of_state
+from tests.widget.test_panel_own import write
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+COUNTS = "/v1/presence/counts"
 START = datetime(2026, 11, 1, tzinfo=UTC)
 
 
@@ -73,8 +78,7 @@ def test_oldest_first_new_posts_follow_the_last_and_are_offered_while_it_is_not_
     poll(page)
     expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
     expect(posts).to_have_count(20)
-    panel.get_by_label("Write a post…").fill("My own")
-    panel.locator("#write").get_by_role("button", name="Post").click()
+    write(panel, "My own")
     expect(posts.first).to_have_text("My own")
     panel.get_by_role("button", name="Show more posts").click()
     expect(posts).to_have_count(23)
@@ -130,3 +134,112 @@ def test_loading_the_list_again_by_reactions_offers_later_posts_only(live: Live)
     poll(page)
     expect(posts).to_have_count(23)
     assert not live.errors
+
+
+def test_a_result_leads_to_a_post_that_is_not_loaded(live: Live, ada: Account) -> None:
+    oldest = live.message(content="Oldest", created_at=START)
+    answer = live.message(content="A reply", parent=oldest)
+    long = "Words. " * 40
+    hidden = live.message(content=f"{long}\n<b>The Lighthouse</b> keeps burning. {long}", parent=answer, author=ada)
+    for n in range(50):
+        live.message(content=f"Post {n}", created_at=START + timedelta(minutes=n + 1))
+    counts: list[Request] = []
+    live.context.on("request", lambda request: counts.append(request) if COUNTS in request.url else None)
+    page = live.open_alone()
+    find = page.locator("#find")
+    expect(page.locator("article")).to_have_count(20)
+    expect(find).to_be_hidden()
+    assert counts == []
+    page.locator("article").last.scroll_into_view_if_needed()
+    expect(find).to_be_visible()
+    assert len(counts) == 1
+    find.click()
+    field = page.get_by_role("searchbox")
+    expect(field).to_be_focused()
+    field.fill("lighthouse")
+    field.press("Enter")
+    results = page.locator(".results button")
+    expect(results).to_have_count(1)
+    expect(results.locator("mark")).to_have_text("Lighthouse")
+    expect(results).to_contain_text("…")
+    expect(results).to_contain_text("<b>The Lighthouse</b> keeps burning.")
+    expect(page.locator(".search [role=status]")).to_have_text("1 result")
+    assert violations_of_state(page) == []
+    results.click()
+    expect(page.locator(f"#community-post-{hidden.pk}")).to_be_focused()
+    expect(page.locator(f"#community-post-{hidden.pk}")).to_be_in_viewport()
+    expect(field).to_be_hidden()
+
+    find.click()
+    field.fill("absentword")
+    expect(page.locator(".search [role=status]")).to_have_text("Nothing found")
+    field.fill("post")
+    expect(results).to_have_count(10)
+    page.get_by_role("button", name="Show more results").click()
+    expect(results).to_have_count(20)
+    expect(results.nth(10)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(find).to_be_focused()
+    expect(page.locator("article").first).to_be_visible()
+    assert not live.errors
+
+
+def test_the_results_give_way_to_a_post_of_the_reader_and_to_a_linked_one(live: Live, ada: Account) -> None:
+    answered = live.message(content="Answered")
+    live.messages(50, "A reply", parent=answered, author=ada)
+    live.signed_in(ada)
+    page, panel = live.open()
+    find, field, results = panel.locator("#find"), panel.get_by_role("searchbox"), panel.locator(".results button")
+    find.click()
+    field.fill("reply")
+    expect(results).to_have_count(10)
+    write(panel, "My own post")
+    expect(panel.locator("article", has_text="My own post")).to_be_visible()
+    expect(field).to_be_hidden()
+
+    find.click()
+    expect(results.first).to_be_visible()
+    page.evaluate("(id) => { location.hash = `#community-post-${id}`; }", str(answered.pk))
+    expect(panel.locator(f"#community-post-{answered.pk}")).to_be_focused()
+    expect(field).to_be_hidden()
+    assert not live.errors
+
+
+def test_a_small_discussion_has_no_search_and_a_failed_one_says_why(live: Live) -> None:
+    live.messages(21)
+    page = live.open_alone()
+    with page.expect_response(f"**{COUNTS}"):
+        page.locator("article").last.scroll_into_view_if_needed()
+    page.get_by_role("button", name="Show more posts").click()
+    expect(page.locator("article")).to_have_count(21)
+    expect(page.locator("#find")).to_be_hidden()
+
+    post = live.message(content="Answered")
+    live.messages(50, "A reply", parent=post, author=post.author)
+    page = live.open_alone()
+    page.locator("#find").click()
+    live.context.route("**/v1/search?*", lambda route: route.abort())
+    page.get_by_role("searchbox").fill("reply")
+    expect(page.locator(".search .problem")).to_have_text("There is no connection to the service.")
+    live.context.unroute("**/v1/search?*")
+    page.get_by_role("searchbox").press("Enter")
+    results = page.locator(".results button")
+    expect(results).to_have_count(10)
+    assert not live.errors
+
+    pending = live.intercept("/v1/search?*")
+    more = page.get_by_role("button", name="Show more results")
+    more.focus()
+    page.keyboard.press("Enter")
+    route = live.wait_for_first(pending)
+    expect(more).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("Enter")
+    route.abort()
+    expect(page.locator(".search .problem")).to_be_visible()
+    expect(more).to_be_focused()
+    expect(more).to_have_attribute("aria-disabled", "false")
+    assert len(pending) == 1
+    live.context.unroute(f"{live.app}/v1/search?*")
+    page.keyboard.press("Enter")
+    expect(results).to_have_count(20)
+    expect(results.nth(10)).to_be_focused()

@@ -7,36 +7,26 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import Browser, expect
 
 from messaging.models import Account
-from tests.browser import ARGUMENTS, PATIENCE_MS
+from tests.browser import ARGUMENTS
 from tests.widget.live import Live, panel_frame, reopen
 from tests.widget.test_panel_orders import choose, posts_of
-from tests.widget.test_panel_session import (
-    DRAFT,
-    SIGNED_IN,
-    SIGNED_OUT,
-    draft_in,
-    expect_account,
-    sign_in,
-)
+from tests.widget.test_panel_session import DRAFT, SIGNED_IN, SIGNED_OUT, draft_in, expect_account, sign_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 IS_BLOCKED = "(() => { try { localStorage.length; return false; } catch { return true; } })()"
 
 
-@pytest.fixture
-def context(browser: Browser, chromium: str) -> Iterator[BrowserContext]:
+@pytest.fixture(scope="module")
+def browser(browser: Browser, chromium: str) -> Iterator[Browser]:
     """Chromium refuses storage of third parties too, as it does where it cannot partition the storage."""
     arguments = [
         f"{argument},ThirdPartyStoragePartitioning" if "-features=" in argument else argument for argument in ARGUMENTS
     ]
-    strict = browser.browser_type.launch(executable_path=chromium, args=arguments)
-    context = strict.new_context(viewport={"width": 1200, "height": 800}, locale="en-GB")
-    context.set_default_timeout(PATIENCE_MS)
-    yield context
-    strict.close()
+    with browser.browser_type.launch(executable_path=chromium, args=arguments) as strict:
+        yield strict
 
 
 def test_a_chosen_order_is_in_no_cookie_where_storage_is_blocked(live: Live) -> None:

@@ -224,7 +224,9 @@ def test_posts_that_are_empty_long_blocked_in_progress_or_answered_too_late_can_
 
 
 @pytest.mark.parametrize("mismatch", ["replay", "reject"])
-def test_changed_retry_of_a_stored_post_stays_a_draft(live: Live, ada: Account, settings: Any, mismatch: str) -> None:
+def test_changed_retry_of_a_stored_post_or_reply_stays_a_draft(
+    live: Live, ada: Account, settings: Any, mismatch: str
+) -> None:
     settings.IDEMPOTENCY_MISMATCH = mismatch
     live.signed_in(ada)
     live.context.clock.install()
@@ -241,26 +243,23 @@ def test_changed_retry_of_a_stored_post_stays_a_draft(live: Live, ada: Account, 
     post_again(panel)
     expect(posts).to_have_text(["Version two", "Version one"])
 
-
-def test_changed_retry_of_a_stored_reply_stays_in_its_form_with_the_focus(live: Live, ada: Account) -> None:
-    live.message(content="Root")
-    live.signed_in(ada)
-    panel = live.open_alone()
+    # A reply stays in its form, with the focus.
     lose_the_first_response(live)
-    panel.get_by_role("button", name="Reply").click()
-    area, problem = panel.get_by_label("Reply to"), panel.locator("article form .problem")
-    replies = panel.locator("article.reply .content")
-    area.fill("Version one")
+    first = panel.locator("article", has_text="Version one")
+    area, problem, replies = first.locator("textarea"), first.locator("form .problem"), first.locator(".reply .content")
+    first.get_by_role("button", name="Reply").click()
+    area.fill("Reply one")
     area.press("Control+Enter")
     expect(problem).to_contain_text(DRAFT_SAVED)
-    area.fill("Version two")
+    area.fill("Reply two")
     area.press("Control+Enter")
-    expect(replies).to_have_text(["Version one"])
     expect(problem).to_have_text(words("en")["panel"]["earlier"])
-    expect(area).to_have_value("Version two")
+    poll_until(panel, replies)
+    expect(replies).to_have_text(["Reply one"])
+    expect(area).to_have_value("Reply two")
     expect(area).to_be_focused()
     area.press("Control+Enter")
-    expect(replies).to_have_text(["Version one", "Version two"])
+    expect(replies).to_have_text(["Reply one", "Reply two"])
     expect(area).to_have_count(0)
     expect(panel.locator("article.reply").last).to_be_focused()
 

@@ -14,10 +14,11 @@ from tests.account_area.second_factors import add_app, code_of, recovery_codes_o
 from tests.factories import PersonFactory
 from tests.widget.live import PASSWORD, Live
 from tests.widget.sign_in import enter, open_window
-from tests.widget.test_accessibility import violations_of
+from tests.widget.test_accessibility import violations_of_state
+from tests.widget.test_panel_own import write
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ERRORS = words("en")["error"]
@@ -37,58 +38,53 @@ def expect_problem(window: Page, code: str, focused: str) -> None:
 def test_one_form_is_shown_without_the_common_styles(live: Live) -> None:
     """Those of the window are applied before or without them: a browser loads each file by itself."""
     live.context.route(f"{live.app}/static/embed/base.*css", lambda route: route.abort())
-    page, panel = live.open()
-    window = open_window(panel, page)
+    panel = live.open_alone()
+    window = open_window(panel, panel)
     expect(window.locator("#handle")).to_be_visible()
     expect(window.get_by_role("button", name="Create an account")).to_have_count(1)
 
 
-def test_a_person_with_a_second_factor_signs_in_with_a_code(live: Live, ada: Account) -> None:
+def test_a_person_with_a_second_factor_signs_in_with_a_code_or_a_recovery_code(live: Live, ada: Account) -> None:
     secret = add_app(ada)
-    page, panel = live.open()
-    window = open_window(panel, page)
+    panel = live.open_alone()
+    window = open_window(panel, panel)
     expect(window.locator("#handle")).to_be_focused()
     expect(window.locator("#code")).to_be_hidden()
     send_password(window)
     expect_problem(window, "second_factor_required", "code")
-    assert violations_of(window) == []
+    assert violations_of_state(window) == []
     window.locator("#code").fill("000000")
     window.keyboard.press("Enter")
     expect_problem(window, "invalid_second_factor", "code")
-    window.locator("#code").fill(code_of(secret))
-    with window.expect_event("close"):
-        window.keyboard.press("Enter")
-    expect(panel.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
+    for code in (code_of(secret), recovery_codes_of(ada)[0]):
+        window.locator("#code").fill(code)
+        with window.expect_event("close"):
+            window.keyboard.press("Enter")
+        expect(panel.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
+        panel.get_by_role("button", name="Sign out").click()
+        window = open_window(panel, panel)
+        send_password(window)
+        expect_problem(window, "second_factor_required", "code")
     assert live.errors == []
 
 
-def test_a_recovery_code_is_accepted_in_its_place(live: Live, ada: Account) -> None:
-    add_app(ada)
-    page, panel = live.open()
-    window = open_window(panel, page)
-    send_password(window)
-    window.locator("#code").fill(recovery_codes_of(ada)[0])
-    with window.expect_event("close"):
-        window.keyboard.press("Enter")
-    expect(panel.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
-
-
-def test_a_wrong_password_after_the_code_was_asked_for_leads_back_to_the_password(live: Live, ada: Account) -> None:
+def test_after_a_code_was_asked_for_a_wrong_password_leads_back_to_it_and_others_are_not_asked(
+    live: Live, ada: Account
+) -> None:
     secret = add_app(ada)
-    page, panel = live.open()
-    window = open_window(panel, page)
+    PersonFactory(handle="grace", name="Grace Hopper", password=PASSWORD)
+    leaving = PersonFactory(handle="leaving", password=PASSWORD)
+    request_erasure(person=leaving, posts=PostsChoice.ANONYMOUS, by=leaving)
+    panel = live.open_alone()
+    window = open_window(panel, panel)
     send_password(window)
+    expect(window.locator("#code")).to_be_visible()
     window.locator("#code").fill(code_of(secret))
     window.locator("#password").fill("another passphrase")
     window.keyboard.press("Enter")
     expect_problem(window, "invalid_credentials", "password")
-
-
-def test_another_person_is_not_asked_for_the_code_of_the_first(live: Live, ada: Account) -> None:
-    add_app(ada)
-    PersonFactory(handle="grace", name="Grace Hopper", password=PASSWORD)
-    page, panel = live.open()
-    window = open_window(panel, page)
+    send_password(window, handle="leaving")
+    expect_problem(window, "account_being_erased", "password")
     send_password(window)
     expect(window.locator("#code")).to_be_visible()
     with window.expect_event("close"):
@@ -96,30 +92,18 @@ def test_another_person_is_not_asked_for_the_code_of_the_first(live: Live, ada: 
     expect(panel.locator("#account")).to_contain_text("Signed in as Grace Hopper")
 
 
-def test_a_person_who_waits_for_erasure_reads_why_the_sign_in_is_refused(live: Live, ada: Account) -> None:
-    request_erasure(person=ada, posts=PostsChoice.ANONYMOUS, by=ada)
-    page, panel = live.open()
-    window = open_window(panel, page)
-    send_password(window)
-    expect_problem(window, "account_being_erased", "password")
-
-
 def test_a_press_after_the_window_has_closed_opens_no_other(live: Live, ada: Account) -> None:
     """The session of the panel begins a moment after the window has closed."""
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    live.context.route("**/api/auth/panel-session", hold)
-    page, panel = live.open()
-    window = open_window(panel, page)
+    held = live.intercept("/api/auth/panel-session")
+    opened: list[Page] = []
+    panel = live.open_alone()
+    window = open_window(panel, panel)
     with window.expect_event("close"):
         send_password(window)
-    panel.get_by_label("Write a post…").fill("At once")
-    panel.locator("#write").get_by_role("button", name="Post").click()
-    page.wait_for_timeout(100)
-    assert live.context.pages == [page]
-    held[0].continue_()
+    live.context.on("page", lambda page: opened.append(page))  # noqa: PLW0108
+    write(panel, "At once")
+    live.wait_for_first(held).continue_()
+    # A window would have been opened by the press, before the post was sent.
     expect(panel.locator("article .content")).to_have_text("At once")
+    assert opened == []
     assert live.errors == []
