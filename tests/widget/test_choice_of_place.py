@@ -220,6 +220,8 @@ def test_the_script_of_a_new_view_is_the_place_of_the_discussion(site: Site) -> 
     site.page = html("<div id=app>" + tag("e1", data_mode="inline") + "</div>")
     page = site.open()
     expect(page.locator("#app > script + community-embed")).to_have_count(1)
+    # The frame is built when the config is loaded.
+    page.frame_locator("iframe").get_by_role("button").wait_for()
     view = "<h2>Second</h2>" + tag("e1", data_mode="inline", data_page_url=f"{HOST}/canonical")
     show_view(page, "/second", view)
     expect(page.locator("#app > script + community-embed")).to_have_count(1)

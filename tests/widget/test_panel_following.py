@@ -53,14 +53,25 @@ def cursor_of(request: Request) -> str:
     return parse_qs(urlsplit(request.url).query)["cursor"][0]
 
 
-def test_refused_cursor_and_too_many_changes_load_the_list(live: Live) -> None:
+def test_the_list_is_loaded_without_changes_after_a_refused_cursor_and_after_too_many_changes(live: Live) -> None:
     """Posts of the factory are in no change, so only a list has them."""
+    live.context.route(CHANGES, unavailable)
     live.message(content="First")
-    page, panel = live.follow()
+    page, panel = live.follow("list")
+    posts = panel.locator("article")
+    live.message(content="Polled")
+    poll_until(page, posts.nth(1))
+    expect(posts).to_have_count(2)
+    live.context.unroute(CHANGES)
+    poll_until(page, panel.locator(".thread[data-live=poll]"))
+    live.post("Changed")
+    poll_until(page, posts.nth(2))
+    expect(posts).to_have_count(3)
+
     live.context.route(PULL, lambda route: route.fulfill(status=410, json={"error": "cursor_expired"}), times=1)
-    live.message(content="Second")
-    poll_until(page, panel.locator("article").nth(1))
-    expect(panel.locator("article")).to_have_count(2)
+    live.message(content="Expired")
+    poll_until(page, posts.nth(3))
+    expect(posts).to_have_count(4)
     pulled: list[Request] = []
 
     def never_done(route: Route) -> None:
@@ -68,28 +79,14 @@ def test_refused_cursor_and_too_many_changes_load_the_list(live: Live) -> None:
         route.fulfill(json={"changes": [], "hasMore": True, "nextCursor": cursor_of(route.request)})
 
     live.context.route(PULL, never_done)
-    live.message(content="Third")
-    poll_until(page, panel.locator("article").nth(2))
-    expect(panel.locator("article")).to_have_count(3)
+    live.message(content="Too many")
+    poll_until(page, posts.nth(4))
+    expect(posts).to_have_count(5)
     assert len(pulled) == PULLS_MAX
     live.context.unroute(PULL)
-    live.post("Fourth")
-    poll_until(page, panel.locator("article").nth(3))
-    expect(panel.locator("article")).to_have_count(4)
-
-
-def test_without_changes_the_list_is_polled(live: Live) -> None:
-    live.context.route(CHANGES, unavailable)
-    live.message(content="First")
-    page, panel = live.follow("list")
-    live.message(content="Second")
-    poll_until(page, panel.locator("article").nth(1))
-    expect(panel.locator("article")).to_have_count(2)
-    live.context.unroute(CHANGES)
-    poll_until(page, panel.locator(".thread[data-live=poll]"))
-    live.post("Third")
-    poll_until(page, panel.locator("article").nth(2))
-    expect(panel.locator("article")).to_have_count(3)
+    live.post("Changed again")
+    poll_until(page, posts.nth(5))
+    expect(posts).to_have_count(6)
 
 
 def test_list_is_polled_until_one_is_loaded_after_the_cursor_of_now(live: Live) -> None:

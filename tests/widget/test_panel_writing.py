@@ -91,8 +91,13 @@ def test_signed_in_person_can_post_reply_quote_and_react(live: Live, ada: Accoun
     assert live.errors == []
 
 
-def test_sign_in_window_explains_refusals_and_the_draft_is_sent_after_registration(live: Live, ada: Account) -> None:
+def test_sign_in_window_that_is_blocked_or_refuses_is_explained_and_the_draft_stays(live: Live, ada: Account) -> None:
     panel = live.open_alone()
+    # A browser that blocks windows.
+    panel.evaluate("() => { window.real = window.open; window.open = () => null; }")
+    panel.get_by_role("button", name="Sign in").click()
+    expect(panel.locator("#toast")).to_have_text(words("en")["panel"]["popup_blocked"])
+    panel.evaluate("() => { window.open = window.real; }")
     with panel.context.expect_page() as opened:
         write(panel, "Written before signing in")
     window = opened.value
@@ -362,13 +367,6 @@ def test_a_post_deletes_no_draft_that_was_written_in_another_tab_meanwhile(live:
     live.context.unroute(f"{live.app}/api/messages")
     reopen(other)
     expect(draft_of(others_panel)).to_have_value("From the other tab")
-
-
-def test_blocked_sign_in_window_is_explained(live: Live) -> None:
-    live.context.add_init_script("window.open = () => null")
-    panel = live.open_alone()
-    panel.get_by_role("button", name="Sign in").click()
-    expect(panel.locator("#toast")).to_have_text(words("en")["panel"]["popup_blocked"])
 
 
 def test_sign_in_without_an_opener_is_explained_and_works_in_a_tab(live: Live, ada: Account) -> None:

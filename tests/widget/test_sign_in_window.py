@@ -35,15 +35,6 @@ def expect_problem(window: Page, code: str, focused: str) -> None:
     expect(window.locator(f"#{focused}")).to_be_focused()
 
 
-def test_one_form_is_shown_without_the_common_styles(live: Live) -> None:
-    """Those of the window are applied before or without them: a browser loads each file by itself."""
-    live.context.route(f"{live.app}/static/embed/base.*css", lambda route: route.abort())
-    panel = live.open_alone()
-    window = open_window(panel, panel)
-    expect(window.locator("#handle")).to_be_visible()
-    expect(window.get_by_role("button", name="Create an account")).to_have_count(1)
-
-
 def test_a_person_with_a_second_factor_signs_in_with_a_code_or_a_recovery_code(live: Live, ada: Account) -> None:
     secret = add_app(ada)
     panel = live.open_alone()
@@ -92,12 +83,21 @@ def test_after_a_code_was_asked_for_a_wrong_password_leads_back_to_it_and_others
     expect(panel.locator("#account")).to_contain_text("Signed in as Grace Hopper")
 
 
-def test_a_press_after_the_window_has_closed_opens_no_other(live: Live, ada: Account) -> None:
-    """The session of the panel begins a moment after the window has closed."""
+def test_window_without_the_common_styles_has_one_form_and_a_later_press_opens_no_other(
+    live: Live, ada: Account
+) -> None:
+    """The session of the panel begins a moment after the window has closed.
+
+    The common styles are missing. Those of the window are applied before or without them: a browser loads each file by
+    itself, and one form is shown.
+    """
+    live.context.route(f"{live.app}/static/embed/base.*css", lambda route: route.abort())
     held = live.intercept("/api/auth/panel-session")
     opened: list[Page] = []
     panel = live.open_alone()
     window = open_window(panel, panel)
+    expect(window.locator("#handle")).to_be_visible()
+    expect(window.get_by_role("button", name="Create an account")).to_have_count(1)
     with window.expect_event("close"):
         send_password(window)
     live.context.on("page", lambda page: opened.append(page))  # noqa: PLW0108
