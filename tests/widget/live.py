@@ -92,6 +92,12 @@ class Live:
         panel.locator(f".thread[data-live={mode}]").wait_for()
         return page, panel
 
+    def follow_alone(self) -> Page:
+        """Open the panel in a tab; return when it follows the changes of its page."""
+        page = self.open_alone()
+        page.locator(".thread[data-live=poll]").wait_for()
+        return page
+
     def change(self, **fields: Any) -> None:
         """Update the row of the embed."""
         Embed.objects.filter(pk=self.embed.pk).update(**fields)

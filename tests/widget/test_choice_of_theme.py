@@ -49,7 +49,6 @@ ACCENTS = {
 def test_trigger_has_the_accent_if_that_is_an_opaque_colour(site: Site) -> None:
     for sheet, color in ACCENTS.items():
         with_sheet(site, sheet)
-        site.requests.clear()
         page = site.open()
         trigger = page.locator(TRIGGER)
         shown = trigger.evaluate(BACKGROUND)
@@ -57,10 +56,11 @@ def test_trigger_has_the_accent_if_that_is_an_opaque_colour(site: Site) -> None:
         if shown.startswith("rgb("):
             assert trigger.evaluate(CONTRAST) >= 4.5, sheet
         assert not [request.url for request in site.requests if "evil" in request.url]
-        # Later pages have the scripts in the cache of the browser.
-        assert site.app_paths()[-1] == "/api/embeds/config/e1"
-        assert {*site.app_paths()} <= {"/embed/v1.js", "/embed/theme.js", "/api/embeds/config/e1"}
         page.close()
+    # Later pages may have the scripts in the cache of the browser.
+    assert site.app_paths()[:3] == ["/embed/v1.js", "/embed/theme.js", "/api/embeds/config/e1"]
+    assert {*site.app_paths()} == {*site.app_paths()[:3]}
+    assert site.app_paths().count("/api/embeds/config/e1") == len(ACCENTS)
 
 
 def test_sheet_that_is_missing_or_forbidden_leaves_the_colours_of_the_embed(site: Site) -> None:

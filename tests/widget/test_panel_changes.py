@@ -50,8 +50,8 @@ def hide(message_id: UUID | str) -> None:
 
 @pytest.mark.journey
 def test_new_posts_are_shown_to_a_reader_at_the_top_and_replace_the_notice_of_an_empty_thread(live: Live) -> None:
-    page, panel = live.follow()
-    notice, contents = panel.get_by_role("heading", name="No posts yet"), panel.locator("article .content")
+    page = live.follow_alone()
+    notice, contents = page.get_by_role("heading", name="No posts yet"), page.locator("article .content")
     expect(notice).to_be_visible()
     first = live.post("First")
     poll(page)
@@ -60,7 +60,7 @@ def test_new_posts_are_shown_to_a_reader_at_the_top_and_replace_the_notice_of_an
     second = live.post("Second")
     poll(page)
     expect(contents).to_have_text(["Second", "First"])
-    expect(panel.locator(".news")).to_be_hidden()
+    expect(page.locator(".news")).to_be_hidden()
     hide(first)
     poll(page)
     expect(contents).to_have_text(["Second"])
@@ -71,7 +71,7 @@ def test_new_posts_are_shown_to_a_reader_at_the_top_and_replace_the_notice_of_an
 
 def test_scrolled_reader_gets_a_button_and_the_posts_do_not_move(live: Live) -> None:
     posts = many(live)
-    page, panel = live.follow()
+    page = live.follow_alone()
     frame = panel_frame(page)
     frame.evaluate(SCROLL_TO, 500)
     before = frame.evaluate(TOP_OF, "Post 9")
@@ -79,30 +79,30 @@ def test_scrolled_reader_gets_a_button_and_the_posts_do_not_move(live: Live) -> 
     live.post("A reply", parentId=str(posts[14].pk))
     hide(posts[13].pk)
     poll(page)
-    expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
-    expect(panel.locator("article.reply")).to_have_count(1)
-    expect(panel.locator("article", has_text="Post 13")).to_have_count(0)
+    expect(page.get_by_role("button", name="1 new post")).to_be_visible()
+    expect(page.locator("article.reply")).to_have_count(1)
+    expect(page.locator("article", has_text="Post 13")).to_have_count(0)
     assert abs(frame.evaluate(TOP_OF, "Post 9") - before) <= 1
-    panel.get_by_role("button", name="1 new post").click()
-    expect(panel.locator("article").first).to_contain_text("Fresh")
-    expect(panel.locator(".news")).to_be_hidden()
+    page.get_by_role("button", name="1 new post").click()
+    expect(page.locator("article").first).to_contain_text("Fresh")
+    expect(page.locator(".news")).to_be_hidden()
     assert frame.evaluate(SCROLLED) == 0
 
 
 def test_new_posts_are_announced_once_and_ones_own_are_shown_once_without(live: Live, ada: Account) -> None:
     live.signed_in(ada)
     live.message(content="First")
-    page, panel = live.follow()
-    write(panel, "Mine")
-    expect(panel.locator("article")).to_have_count(2)
+    page = live.follow_alone()
+    write(page, "Mine")
+    expect(page.locator("article")).to_have_count(2)
     live.post("Second")
     live.post("Third")
     live.post("My own, from another device", by=ada)
     poll(page)
-    expect(panel.locator("article")).to_have_count(5)
-    expect(panel.locator("article", has_text="Mine")).to_have_count(1)
+    expect(page.locator("article")).to_have_count(5)
+    expect(page.locator("article", has_text="Mine")).to_have_count(1)
     page.clock.fast_forward(1_000)
-    expect(panel.locator(".thread > [role=status]")).to_have_text("2 new posts")
+    expect(page.locator(".thread > [role=status]")).to_have_text("2 new posts")
 
 
 def test_replies_are_shown_in_an_open_list_counted_in_a_closed_one_and_reactions_are_counted(live: Live) -> None:
@@ -111,8 +111,8 @@ def test_replies_are_shown_in_an_open_list_counted_in_a_closed_one_and_reactions
         live.message(content="Reply one", parent=post)
         live.message(content="Reply two", parent=post)
     only = live.message(content="Only reply", parent=whole)
-    page, panel = live.follow()
-    open_post, closed_post, whole_post = (post_of(panel, post) for post in (opened, closed, whole))
+    page = live.follow_alone()
+    open_post, closed_post, whole_post = (post_of(page, post) for post in (opened, closed, whole))
     open_post.get_by_role("button", name="Show 1 more reply").click()
     expect(open_post.locator("article.reply")).to_have_count(2)
     for post in (opened, closed):
@@ -124,8 +124,8 @@ def test_replies_are_shown_in_an_open_list_counted_in_a_closed_one_and_reactions
     poll(page)
     expect(open_post.locator("article.reply .content")).to_have_text(["Reply one", "Reply two", "Reply three"])
     expect(whole_post.locator("article.reply .content")).to_have_text(["Only reply", "Leaf", "Last reply"])
-    expect(post_of(panel, only).locator("article.reply .content")).to_have_text(["Leaf"])
-    expect(panel.locator(".chip")).to_have_text(["🎉2"])
+    expect(post_of(page, only).locator("article.reply .content")).to_have_text(["Leaf"])
+    expect(page.locator(".chip")).to_have_text(["🎉2"])
     page.clock.fast_forward(1_000)
     expect(closed_post.get_by_role("button", name="Show 2 more replies")).to_be_visible()
     expect(closed_post.locator("article.reply")).to_have_count(1)
@@ -134,16 +134,16 @@ def test_replies_are_shown_in_an_open_list_counted_in_a_closed_one_and_reactions
 def test_own_reaction_in_another_window_is_pressed_in_this_one(live: Live, ada: Account) -> None:
     live.reaction(live.message(content="Root"), "🎉")
     live.signed_in(ada)
-    page, panel = live.follow()
+    page = live.follow_alone()
     other = live.open_alone()
     other.locator("[data-live=poll]").wait_for()
     other.locator(".chip").click()
     expect(other.locator(".chip")).to_have_attribute("aria-pressed", "true")
     poll(page)
-    expect(panel.locator(".chip")).to_have_text("🎉2")
-    expect(panel.locator(".chip")).to_have_attribute("aria-pressed", "true")
-    panel.locator(".chip").click()
-    expect(panel.locator(".chip")).to_have_text("🎉1")
+    expect(page.locator(".chip")).to_have_text("🎉2")
+    expect(page.locator(".chip")).to_have_attribute("aria-pressed", "true")
+    page.locator(".chip").click()
+    expect(page.locator(".chip")).to_have_text("🎉1")
     poll(other)
     expect(other.locator(".chip")).to_have_attribute("aria-pressed", "false")
 
@@ -155,55 +155,55 @@ def test_hidden_posts_disappear_with_their_replies_and_return_to_their_places_as
     live.message(content="Third")
     live.message(content="Reply", parent=second)
     live.message(content="Look", quote=second)
-    page, panel = live.follow()
-    top = panel.locator(f"{TOP_LEVEL} > .body .content")
-    expect(panel.locator("article.reply")).to_have_count(1)
+    page = live.follow_alone()
+    top = page.locator(f"{TOP_LEVEL} > .body .content")
+    expect(page.locator("article.reply")).to_have_count(1)
     hide(second.pk)
     poll(page)
     expect(top).to_have_text(["Look", "Third", "First"])
-    expect(panel.locator("article.reply")).to_have_count(0)
-    expect(panel.locator(".gone")).to_have_text("The quoted post is no longer available.")
+    expect(page.locator("article.reply")).to_have_count(0)
+    expect(page.locator(".gone")).to_have_text("The quoted post is no longer available.")
     restore_message(message_id=second.pk, by=SuperAdminFactory())
     approve_message(message_id=pending.pk, by=SuperAdminFactory())
     poll(page)
     expect(top).to_have_text(["Look", "Third", "Second", "Pending", "First"])
-    expect(panel.locator("blockquote.quote")).to_contain_text("Second")
+    expect(page.locator("blockquote.quote")).to_contain_text("Second")
 
 
 def test_list_of_hidden_posts_is_replaced_by_the_older_ones(live: Live) -> None:
     posts = live.messages(21)
-    page, panel = live.follow()
-    expect(panel.locator("article")).to_have_count(20)
+    page = live.follow_alone()
+    expect(page.locator("article")).to_have_count(20)
     for post in posts[1:]:
         hide(post.pk)
     poll(page)
-    expect(panel.locator("article .content")).to_have_text(["Post 0"])
-    expect(panel.get_by_role("heading", name="No posts yet")).to_have_count(0)
+    expect(page.locator("article .content")).to_have_text(["Post 0"])
+    expect(page.get_by_role("heading", name="No posts yet")).to_have_count(0)
 
 
 def test_changes_of_offered_posts_are_shown_with_them(live: Live) -> None:
     quoted = many(live)[0]
-    page, panel = live.follow()
+    page = live.follow_alone()
     panel_frame(page).evaluate(SCROLL_TO, 500)
     offered = live.post("Fresh", quoteId=str(quoted.pk))
     hidden = live.post("Goes")
     poll(page)
-    expect(panel.get_by_role("button", name="2 new posts")).to_be_visible()
+    expect(page.get_by_role("button", name="2 new posts")).to_be_visible()
     hide(hidden)
     hide(quoted.pk)
     live.reaction(Message.objects.get(pk=offered), "🎉")
     live.post("Reply one", parentId=offered)
     with page.expect_response(f"**/api/messages/{offered}"):
         poll(page)
-        expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
+        expect(page.get_by_role("button", name="1 new post")).to_be_visible()
         page.clock.fast_forward(4_000)
-    panel.get_by_role("button", name="1 new post").click()
-    fresh = panel.locator("article").first
+    page.get_by_role("button", name="1 new post").click()
+    fresh = page.locator("article").first
     expect(fresh.locator(".content")).to_have_text("Fresh")
     expect(fresh.locator(".chip")).to_have_text("🎉1")
     expect(fresh.locator(".gone")).to_have_text("The quoted post is no longer available.")
     expect(fresh.get_by_role("button", name="Show 1 reply")).to_be_visible()
-    expect(panel.locator("article", has_text="Goes")).to_have_count(0)
+    expect(page.locator("article", has_text="Goes")).to_have_count(0)
     live.post("Reply two", parentId=offered)
     poll(page)
     page.clock.fast_forward(4_000)
@@ -227,8 +227,8 @@ def test_posts_of_another_kind_are_not_shown(live: Live) -> None:
 def test_typing_is_not_disturbed_and_selected_text_stays_selected(live: Live, ada: Account) -> None:
     posts = many(live)
     live.signed_in(ada)
-    page, panel = live.follow()
-    frame, post = panel_frame(page), panel.locator("article", has_text="Post 12")
+    page = live.follow_alone()
+    frame, post = panel_frame(page), page.locator("article", has_text="Post 12")
     post.get_by_role("button", name="Reply").click()
     page.keyboard.type("Half a sen")
     page.keyboard.press("ArrowLeft")
@@ -239,8 +239,8 @@ def test_typing_is_not_disturbed_and_selected_text_stays_selected(live: Live, ad
     live.reaction(posts[12], "🎉")
     live.reaction(posts[14], "🎉")
     poll(page)
-    expect(panel.locator(".chip")).to_have_count(2)
-    expect(panel.get_by_role("button", name="1 new post")).to_be_visible()
+    expect(page.locator(".chip")).to_have_count(2)
+    expect(page.get_by_role("button", name="1 new post")).to_be_visible()
     assert frame.evaluate(CARET) == ["TEXTAREA", "Half a sen", 9]
     after = area.bounding_box()
     assert before
@@ -253,7 +253,7 @@ def test_typing_is_not_disturbed_and_selected_text_stays_selected(live: Live, ad
     assert selected
     live.post("Fresher")
     poll(page)
-    expect(panel.get_by_role("button", name=re.compile("2 new posts"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("2 new posts"))).to_be_visible()
     assert frame.evaluate(SELECTED) == selected
 
 
@@ -262,8 +262,8 @@ def test_hidden_post_loses_its_content_but_not_the_reply_being_written_and_the_f
 ) -> None:
     post, above = live.message(content="Insult"), live.message(content="Above")
     live.signed_in(ada)
-    page, panel = live.follow()
-    insult = post_of(panel, post)
+    page = live.follow_alone()
+    insult = post_of(page, post)
     insult.get_by_role("button", name="Reply").click()
     page.keyboard.type("That is")
     hide(post.pk)
@@ -271,32 +271,32 @@ def test_hidden_post_loses_its_content_but_not_the_reply_being_written_and_the_f
     expect(insult).not_to_contain_text("Insult")
     expect(insult.locator(".gone")).to_have_text(words("en")["error"]["message_not_found"])
     assert panel_frame(page).evaluate(CARET) == ["TEXTAREA", "That is", 7]
-    expect(post_of(panel, above).locator(".content")).to_have_text("Above")
+    expect(post_of(page, above).locator(".content")).to_have_text("Above")
     restore_message(message_id=post.pk, by=SuperAdminFactory())
     poll(page)
     expect(insult.locator(".content")).to_have_text("Insult")
     expect(insult.locator("textarea")).to_have_value("That is")
     # The post with the focus is hidden.
-    post_of(panel, above).get_by_role("button", name="Reply").focus()
+    post_of(page, above).get_by_role("button", name="Reply").focus()
     hide(above.pk)
     poll(page)
-    expect(panel.locator("article")).to_have_count(1)
+    expect(page.locator("article")).to_have_count(1)
     expect(insult).to_be_focused()
 
 
 def test_more_new_posts_than_the_panel_stores_leave_no_gap(live: Live) -> None:
     many(live)
-    page, panel = live.follow()
+    page = live.follow_alone()
     panel_frame(page).evaluate(SCROLL_TO, 500)
     author = PersonFactory()
     for n in range(55):
         live.post(f"Burst {n}", by=author)
     poll(page)
-    panel.get_by_role("button", name="50 new posts").click()
-    expect(panel.locator("article")).to_have_count(20)
-    expect(panel.locator("article").first).to_contain_text("Burst 54")
-    panel.get_by_role("button", name="Show more posts").click()
-    expect(panel.locator("article")).to_have_count(40)
+    page.get_by_role("button", name="50 new posts").click()
+    expect(page.locator("article")).to_have_count(20)
+    expect(page.locator("article").first).to_contain_text("Burst 54")
+    page.get_by_role("button", name="Show more posts").click()
+    expect(page.locator("article")).to_have_count(40)
 
 
 def delete(message: Message) -> None:
@@ -308,8 +308,8 @@ def test_posts_are_edited_and_deleted_in_their_places_below_a_reply_that_is_bein
     answered, writing = live.message(content="Secret"), live.message(content="Another secret")
     replies = [live.message(content="An answer", parent=each) for each in (answered, writing)]
     live.message(content="Newer")
-    page, panel = live.follow()
-    tombstones = [post_of(panel, each) for each in (answered, writing)]
+    page = live.follow_alone()
+    tombstones = [post_of(page, each) for each in (answered, writing)]
     tombstones[1].get_by_role("button", name="Reply").first.click()
     page.keyboard.type("Half a sen")
     page.keyboard.press("ArrowLeft")
@@ -324,12 +324,12 @@ def test_posts_are_edited_and_deleted_in_their_places_below_a_reply_that_is_bein
     page.keyboard.type("X")
     expect(tombstones[1].locator("textarea")).to_have_value("Half a seXn")
     for reply in replies:
-        expect(post_of(panel, reply).locator(".content")).to_have_text("An answer")
-    expect(panel.locator(".thread > .list > article > .body > .said .content")).to_contain_text(["Newer", "After"])
-    expect(post_of(panel, alone)).to_have_count(0)
-    expect(panel.locator(".news")).to_be_hidden()
-    expect(panel.get_by_text("secret")).to_have_count(0)
-    expect(panel.get_by_text(f"@{answered.author.handle}", exact=True)).to_have_count(0)
+        expect(post_of(page, reply).locator(".content")).to_have_text("An answer")
+    expect(page.locator(".thread > .list > article > .body > .said .content")).to_contain_text(["Newer", "After"])
+    expect(post_of(page, alone)).to_have_count(0)
+    expect(page.locator(".news")).to_be_hidden()
+    expect(page.get_by_text("secret")).to_have_count(0)
+    expect(page.get_by_text(f"@{answered.author.handle}", exact=True)).to_have_count(0)
     assert live.errors == []
 
 
