@@ -11,6 +11,8 @@ const byId = (id) => document.getElementById(id);
 const nonce = location.hash.slice(1);
 const forms = ["login", "register"].map(byId).filter(Boolean);
 
+// A key that was held in the panel may press what has the focus here. The person has to read the window first.
+const HASTY_MS = 1000;
 const OF_CODE = ["second_factor_required", "invalid_second_factor"];
 // Of the account area on this origin, if it has a session there.
 const ACCOUNT = "/account/continue/";
@@ -61,8 +63,10 @@ async function offerSession() {
   const { user, csrf } = await ofAccount().catch(() => ({}));
   if (!user) return false;
   const [section, button] = [byId("session"), byId("continue")];
+  const shownAt = performance.now();
   button.textContent = t("signin.continue_as", { name: user.name });
   button.onclick = async () => {
+    if (performance.now() - shownAt < HASTY_MS) return;
     const session = await ofAccount({ method: "POST", headers: { "X-CSRFToken": csrf } }).catch(() => ({}));
     if (session.accessToken) {
       section.hidden = true;
@@ -73,7 +77,8 @@ async function offerSession() {
   };
   byId("another").onclick = showForms;
   section.hidden = false;
-  button.focus();
+  // Not the button, which grants.
+  section.querySelector("h1").focus();
   return true;
 }
 
@@ -87,6 +92,16 @@ function postSession(session) {
   byId("done").hidden = false;
 }
 
+/** The host of the page that frames the panel, by the browser and not by what that page says; "" outside of a page. */
+function siteOf(panel) {
+  try {
+    const address = panel.parent === panel ? "" : panel.location.ancestorOrigins?.[0] || panel.document.referrer;
+    return new URL(address).host;
+  } catch {
+    return "";
+  }
+}
+
 function showForm(id) {
   forms.forEach((form) => { form.hidden = form.id !== id; });
   byId(id).querySelector("input").focus();
@@ -98,7 +113,12 @@ function showForms() {
   showForm("login");
 }
 
+addEventListener("keydown", (event) => { if (event.repeat && event.key === "Enter") event.preventDefault(); }, true);
+
 if (window.opener && nonce) {
+  const site = siteOf(window.opener);
+  byId("site").textContent = t("signin.site", { site });
+  byId("site").hidden = !site;
   forms.forEach((form) => { form.onsubmit = submit; });
   // Another person may have none.
   byId("handle").oninput = () => askForCode(false);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -10,6 +11,7 @@ from playwright.sync_api import expect
 from embeds.widget.locales import words
 from messaging.models import Account, PostsChoice
 from messaging.personal_data.erasures import request_erasure
+from tests.account_area.conftest import sign_in as sign_in_to_account_area
 from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
 from tests.factories import PersonFactory
 from tests.widget.live import PASSWORD, Live
@@ -107,3 +109,47 @@ def test_window_without_the_common_styles_has_one_form_and_a_later_press_opens_n
     expect(panel.locator("article .content")).to_have_text("At once")
     assert opened == []
     assert live.errors == []
+
+
+# Presses the button in the moment in which it is shown, as a key that was held in the panel does.
+HASTY = """
+addEventListener("DOMContentLoaded", () => {
+  const press = () => {
+    const button = document.getElementById("continue");
+    if (!button?.offsetParent || window.pressedAt) return;
+    window.pressedAt = performance.now();
+    button.click();
+  };
+  new MutationObserver(press).observe(document, { attributes: true, childList: true, subtree: true });
+});
+"""
+
+
+def test_a_key_that_is_held_grants_nothing_and_the_window_names_the_site(live: Live, ada: Account) -> None:
+    sign_in_to_account_area(live.context, live.app, ada)
+    page, panel = live.open()
+    live.context.add_init_script(HASTY)
+    window = open_window(panel, page)
+    button = window.get_by_role("button", name="Continue as Ada Lovelace")
+    expect(button).to_be_visible()
+    expect(window.get_by_role("heading", name="Sign in")).to_be_focused()
+    expect(window.locator("#site")).to_have_text(f"To write on {urlsplit(live.url).netloc}")
+    assert violations_of_state(window) == []
+    for _ in range(3):
+        window.keyboard.down("Enter")
+    window.keyboard.up("Enter")
+    # A press after a second is meant. The ones before it have done nothing, or the window would be closed.
+    assert window.evaluate("window.pressedAt") > 0
+    window.evaluate("new Promise(done => setTimeout(done, window.pressedAt + 1500 - performance.now()))")
+    expect(panel.locator("#account")).not_to_contain_text("Ada Lovelace")
+    with window.expect_event("close"):
+        button.click()
+    expect(panel.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
+    assert live.errors == []
+
+
+def test_a_panel_of_its_own_names_no_site(live: Live, ada: Account) -> None:
+    panel = live.open_alone()
+    window = open_window(panel, panel)
+    expect(window.locator("#handle")).to_be_focused()
+    expect(window.locator("#site")).to_be_hidden()
