@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
 from allauth.account import app_settings
@@ -44,13 +46,24 @@ def request_reset(request: HttpRequest) -> HttpResponse:
 def reset(request: HttpRequest, id: UUID, token: str) -> HttpResponse:
     """Choose a password with the link of a mail. It ends all sessions, and signs nobody in."""
     person = Account.objects.filter(pk=id, kind=AccountKind.HUMAN, is_active=True).first()
-    if person is None or not app_settings.PASSWORD_RESET_TOKEN_GENERATOR().check_token(person, token):
-        return render(request, "account_area/sign_in/link_ended.html", {"again": reverse("account_reset_password")})
+    opens = partial(app_settings.PASSWORD_RESET_TOKEN_GENERATOR().check_token, token=token)
+    if person is None or not opens(person):
+        return _link_ended(request)
     form = NewPasswordForm(request.POST or None)
-    if form.is_valid() and form.carry_out(_choose, person=person, password=form.cleaned_data["password"]):
-        messages.success(request, _("Your password is changed. Sign in with it."))
-        return redirect("account_login")
+    if form.is_valid():
+        password = form.cleaned_data["password"]
+        # The link ends with the first password. Of two presses at once, the second finds it ended under the lock.
+        is_chosen = form.carry_out_alone(_choose, person=person, password=password, is_allowed=opens)
+        if is_chosen:
+            messages.success(request, _("Your password is changed. Sign in with it."))
+            return redirect("account_login")
+        if is_chosen is False:
+            return _link_ended(request)
     return render(request, "account_area/sign_in/new_password.html", {"form": form, "handle": person.handle})
+
+
+def _link_ended(request: HttpRequest) -> HttpResponse:
+    return render(request, "account_area/sign_in/link_ended.html", {"again": reverse("account_reset_password")})
 
 
 @account_page
@@ -64,7 +77,7 @@ def change(request: HttpRequest) -> HttpResponse:
 
 def _change(request: HttpRequest) -> HttpResponse:
     form = ChangePasswordForm(request.POST or None)
-    if form.is_valid() and form.carry_out(_replace, request=request, form=form):
+    if form.is_valid() and form.carry_out_alone(_replace, request=request, form=form):
         return _changed(request)
     return render(request, "account_area/sign_in/password.html", {"form": form})
 
@@ -76,7 +89,7 @@ _change_with_factor = recent_sign_in_needed(_change)
 def _set(request: HttpRequest) -> HttpResponse:
     """The first password of a person who signs in at a provider."""
     form = NewPasswordForm(request.POST or None)
-    if form.is_valid() and form.carry_out(_choose, person=request.user, password=form.cleaned_data["password"]):
+    if form.is_valid() and form.carry_out_alone(_choose, person=request.user, password=form.cleaned_data["password"]):
         return _changed(request)
     return render(request, "account_area/sign_in/password.html", {"form": form})
 
@@ -103,8 +116,9 @@ def _replace(*, request: HttpRequest, form: ChangePasswordForm) -> bool:
     return _choose(person=person, password=form.cleaned_data["password"])
 
 
-def _choose(*, person: Account, password: str) -> bool:
-    choose_password(account=person, password=password)
+def _choose(*, person: Account, password: str, is_allowed: Callable[[Account], bool] = lambda _person: True) -> bool:
+    if not choose_password(account=person, password=password, is_allowed=is_allowed):
+        return False
     row = EmailAddress.objects.get_verified(person)
     if row is not None:
         # With a password that another person chose, nobody can sign in to change it: the link needs no sign-in.

@@ -52,7 +52,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         raise RegistrationClosed
     form = SignUpForm(request.POST or None)
     if form.is_valid():
-        person = form.carry_out(_register, request=request, fields=form.cleaned_data)
+        person = form.carry_out_alone(_register, request=request, fields=form.cleaned_data)
         if person is not None:
             return begin_session(request, person, is_new=True)
     return render(request, "account_area/sign_in/sign_up.html", _entrance(request) | {"form": form})

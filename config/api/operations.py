@@ -59,6 +59,8 @@ class Operation:
     authorize_replay: Callable[[HttpRequest, Body, Any], None] | None = None
     # Whether `?dryRun=true` runs the write and rolls it back (`is_dry_run`).
     has_dry_run: bool = False
+    # A write without a credential whose services open their transactions themselves: it does something long before.
+    is_atomic: bool = True
     # The name of a soft throttle per client network; reads from this machine are not counted.
     throttle: str | None = None
     # A gateway sends requests to other operations (`config.api.subrequests`), which check scopes, limits and keys. Its

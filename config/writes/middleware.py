@@ -37,7 +37,7 @@ class IdempotencyMiddleware:
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
         operation = operation_of(view, request.method or "")
-        if operation is None or not operation.is_write:
+        if operation is None or not operation.is_write or not operation.is_atomic:
             return None
         try:
             return Write(request, operation).run(partial(view, request, *args, **kwargs))

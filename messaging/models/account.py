@@ -76,7 +76,6 @@ class HandleClaim(models.Model):
 
 
 class AccountManager(BaseUserManager["Account"]):
-    @transaction.atomic
     def create_person(
         self, *, handle: str, name: str, password: str | None, is_staff: bool = False, is_superuser: bool = False
     ) -> Account:
@@ -85,8 +84,9 @@ class AccountManager(BaseUserManager["Account"]):
         account.validate_fields()
         # Before the claim: a hash takes long, and others who want the handle wait for the transaction that claims it.
         account.password = make_password(password)
-        HandleClaim.claim(handle)
-        account.save(force_insert=True)
+        with transaction.atomic():
+            HandleClaim.claim(handle)
+            account.save(force_insert=True)
         return account
 
     def create_superuser(self, handle: str, password: str | None = None, **fields: Any) -> Account:

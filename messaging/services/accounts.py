@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
@@ -55,9 +57,11 @@ def command_line() -> Account:
 
 
 @retried
-@transaction.atomic
 def register_person(*, handle: str, name: str, password: str) -> Account:
-    """Create a person; raises InvalidInput (400) for a short or common password, HandleTaken (409)."""
+    """Create a person; raises InvalidInput (400) for a short or common password, HandleTaken (409).
+
+    Call it outside of a transaction, as all that hashes a password: a hash takes a third of a second.
+    """
     _check_password(password, Account(handle=handle, name=name))
     return create_person(handle=handle, name=name, password=password)
 
@@ -107,10 +111,28 @@ def change_password(*, account: Account, password: str) -> None:
     account.save(update_fields=["password"])
 
 
-def choose_password(*, account: Account, password: str) -> None:
-    """The same for a password that the person chose; raises InvalidInput (400) for a short or common one."""
+def choose_password(
+    *, account: Account, password: str, is_allowed: Callable[[Account], bool] = lambda _account: True
+) -> bool:
+    """The same for a password that the person chose; raises InvalidInput (400) for a short or common one.
+
+    `is_allowed` is asked about the locked account, so that a link works once; returns False if it refuses. Call it
+    outside of a transaction.
+    """
     _check_password(password, account)
-    change_password(account=account, password=password)
+    return _store_hash(account_id=account.pk, encoded=make_password(password), is_allowed=is_allowed)
+
+
+@retried
+@transaction.atomic
+def _store_hash(*, account_id: UUID, encoded: str, is_allowed: Callable[[Account], bool]) -> bool:
+    account = Account.objects.select_for_update(no_key=True).get(pk=account_id)
+    if not is_allowed(account):
+        return False
+    account.password = encoded
+    account.end_sessions()
+    account.save(update_fields=["password", "sessions_valid_from"])
+    return True
 
 
 @retried

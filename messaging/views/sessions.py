@@ -48,6 +48,7 @@ class SessionViewSet(ApiViewSet):
     @operation(
         "register",
         callers=PUBLIC,
+        is_atomic=False,
         body=serializers.RegisterBody,
         response=serializers.SignInSerializer,
         status=201,
@@ -68,6 +69,7 @@ class SessionViewSet(ApiViewSet):
     @operation(
         "login",
         callers=PUBLIC,
+        is_atomic=False,
         body=serializers.LoginBody,
         response=serializers.SignInSerializer,
         errors=(AccountBeingErased, InvalidCredentials, InvalidSecondFactor, SecondFactorRequired),
