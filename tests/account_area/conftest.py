@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from tests.admin.bystanders import unchanged
 from tests.browser import PATIENCE_MS
 
 # Django is set up after the import of this file, so it cannot import models.
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
     from messaging.models import Account
+
+__all__ = ["unchanged"]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The admin of agents and agent tokens."""
+"""The admin of agents and agent tokens, and the counts of their refused calls."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from agents import denied_calls
 from agents.admin.agents import TOKENS_SHOWN_MAX
-from agents.models import Agent, AgentToken
+from agents.denied_calls import refused_calls
+from agents.models import Agent, AgentToken, RefusedCall
 from agents.models.agent import COMMUNITIES_MAX
-from agents.services import delete_agent, freeze_agent
+from agents.services import create_token, delete_agent, freeze_agent, narrow_agent, revoke_token
 from config.admin.formatting import age
 from messaging.models import Account, PostsChoice
 from messaging.personal_data.erasures import cancel_erasure, request_erasure
+from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token, expired_tokens
+from tests.agents.racing import race
 from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
@@ -27,6 +32,14 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def holder() -> TokenHolder:
     return agent_with_token()
+
+
+@pytest.fixture
+def bystander(unchanged: Unchanged) -> TokenHolder:
+    """Another agent, which stays as it is."""
+    other = agent_with_token()
+    unchanged(other.agent, other.token)
+    return other
 
 
 def is_valid(holder: TokenHolder) -> bool:
@@ -106,15 +119,19 @@ def test_no_page_contains_a_token_or_digest(admin_client: Client, holder: TokenH
                 assert secret not in text
 
 
-def test_freeze_and_unfreeze_on_the_agent_page(admin_client: Client, holder: TokenHolder, boss: Account) -> None:
+def test_freeze_and_unfreeze_on_the_agent_page(
+    admin_client: Client, holder: TokenHolder, bystander: TokenHolder, boss: Account
+) -> None:
     assert is_valid(holder)
     text = read(admin_client, holder.agent)
     assert f'action="{page(holder.agent, "freeze")}"' in text
     assert page(holder.agent, "unfreeze") not in text
     assert "frozen." in decide(admin_client, holder.agent, "freeze", reason="Looks odd.")
-    assert not is_valid(holder)
-    agent = Agent.objects.get()
+    assert (is_valid(holder), is_valid(bystander)) == (False, True)
+    agent = Agent.objects.get(pk=holder.agent.pk)
     assert (agent.frozen_by, agent.freeze_reason) == (boss, "Looks odd.")
+    decide(admin_client, holder.agent, "freeze", reason="Second.")
+    assert Agent.objects.get(pk=holder.agent.pk).freeze_reason == "Looks odd."
     assert "unfrozen." in decide(admin_client, holder.agent, "unfreeze")
     assert is_valid(holder)
     changes = LogEntry.objects.filter(object_id=str(holder.agent.pk)).order_by("pk")
@@ -131,15 +148,17 @@ def test_restricting_an_agent_requires_a_reason(admin_client: Client, holder: To
     assert Agent.objects.get().scopes == holder.agent.scopes
 
 
+@pytest.mark.usefixtures("bystander")
 def test_narrow_removes_scopes_and_communities(admin_client: Client, holder: TokenHolder) -> None:
-    community = CommunityFactory()
-    assert "checked" in read(admin_client, holder.agent, "narrow")
+    community, agent = CommunityFactory(), holder.agent
+    assert "checked" in read(admin_client, agent, "narrow")
     sent: dict[str, Any] = {"scopes": ["post"], "community_ids": [str(community.pk)], "reason": "Too loud."}
-    assert "narrowed." in decide(admin_client, holder.agent, "narrow", **sent)
-    agent = Agent.objects.get()
+    assert "narrowed." in decide(admin_client, agent, "narrow", **sent)
+    agent.refresh_from_db()
     assert (agent.scopes, agent.community_ids) == (["post"], [community.pk])
-    assert "errorlist" in decide(admin_client, holder.agent, "narrow", scopes=["post", "reply"], reason="Back again.")
-    assert Agent.objects.get().scopes == ["post"]
+    assert "errorlist" in decide(admin_client, agent, "narrow", scopes=["post", "reply"], reason="Back again.")
+    agent.refresh_from_db()
+    assert agent.scopes == ["post"]
 
 
 @pytest.mark.parametrize("decision", ["approve", "narrow"])
@@ -154,49 +173,49 @@ def test_a_grant_has_few_communities_or_all(admin_client: Client, holder: TokenH
     assert len(Agent.objects.get(account__handle=handle).community_ids) == COMMUNITIES_MAX
 
 
-def test_revoke_disables_a_token(admin_client: Client, holder: TokenHolder, boss: Account) -> None:
+def test_revoke_disables_a_token(
+    admin_client: Client, holder: TokenHolder, boss: Account, unchanged: Unchanged
+) -> None:
+    second, _value = create_token(request_id=holder.request.pk, by=holder.agent.operator)
+    unchanged(second)
     assert "revoked." in decide(admin_client, holder.token, "revoke", reason="Lost.")
     assert not is_valid(holder)
-    token = AgentToken.objects.get()
-    assert (token.revoked_by, token.revoke_reason) == (boss, "Lost.")
+    holder.token.refresh_from_db()
+    assert (holder.token.revoked_by, holder.token.revoke_reason) == (boss, "Lost.")
     assert "Revoked (active → revoked): Lost." in read(admin_client, holder.token, "history")
     assert page(holder.token, "revoke") not in read(admin_client, holder.token)
     assert "not available in the current state" in read(admin_client, holder.token, "revoke")
 
 
+@pytest.mark.usefixtures("bystander")
 def test_revoke_all_disables_every_token_of_an_agent(admin_client: Client, holder: TokenHolder) -> None:
+    create_token(request_id=holder.request.pk, by=holder.agent.operator)
     assert "all tokens revoked." in decide(admin_client, holder.agent, "revoke", reason="Lost.")
     assert not is_valid(holder)
-    assert AgentToken.objects.get().revoke_reason == "Lost."
+    reasons = AgentToken.objects.filter(agent=holder.agent).values_list("revoke_reason", flat=True)
+    assert list(reasons) == ["Lost."] * 2
 
 
 def test_bulk_freeze_and_revoke(admin_client: Client) -> None:
-    holders = [agent_with_token() for _ in range(3)]
-    assert "2 agents: frozen." in decide_on_many(
-        admin_client, [one.agent for one in holders[:2]], "freeze", reason="A flood."
-    )
-    assert [is_valid(one) for one in holders] == [False, False, True]
-    assert "2 agent tokens: revoked." in decide_on_many(
-        admin_client, [one.token for one in holders[1:]], "revoke", reason="Lost."
-    )
-    assert [is_valid(one) for one in holders] == [False, False, False]
+    holders = [agent_with_token() for _ in range(4)]
+    agents, tokens = [one.agent for one in holders[:2]], [one.token for one in holders[1:3]]
+    assert "2 agents: frozen." in decide_on_many(admin_client, agents, "freeze", reason="A flood.")
+    assert [is_valid(one) for one in holders] == [False, False, True, True]
+    assert "2 agent tokens: revoked." in decide_on_many(admin_client, tokens, "revoke", reason="Lost.")
+    assert [is_valid(one) for one in holders] == [False, False, False, True]
 
 
-def test_bulk_action_without_confirmation_changes_nothing(admin_client: Client, holder: TokenHolder) -> None:
-    sent = {"action": "freeze", "_selected_action": [str(holder.agent.pk)], "reason": "Now."}
-    text = admin_client.post(page(Agent, "changelist"), sent).content.decode()
-    assert str(holder.agent) in text
+def test_a_bulk_action_needs_a_confirmation_with_a_reason_and_narrow_is_none(
+    admin_client: Client, holder: TokenHolder
+) -> None:
+    def answer(**sent: str) -> str:
+        selected = {"_selected_action": [str(holder.agent.pk)], "action": "freeze", "reason": "Now."}
+        return admin_client.post(page(Agent, "changelist"), selected | sent, follow=True).content.decode()
+
+    assert str(holder.agent) in answer()
+    assert "errorlist" in answer(confirmed="1", reason="")
+    assert "No action selected" in answer(action="narrow", confirmed="1")
     assert is_valid(holder)
-    assert (
-        "errorlist"
-        in admin_client.post(page(Agent, "changelist"), sent | {"confirmed": "1", "reason": ""}).content.decode()
-    )
-    assert is_valid(holder)
-
-
-def test_narrow_is_not_a_bulk_action(admin_client: Client, holder: TokenHolder) -> None:
-    sent = {"action": "narrow", "_selected_action": [str(holder.agent.pk)], "confirmed": "1", "reason": "x"}
-    assert "No action selected" in admin_client.post(page(Agent, "changelist"), sent, follow=True).content.decode()
 
 
 @pytest.mark.parametrize("model", ["request", "agent", "token"])
@@ -206,12 +225,6 @@ def test_rows_are_read_only(admin_client: Client, holder: TokenHolder, model: st
     assert admin_client.post(page(row), {"label": "x"}).status_code == 403
     assert admin_client.post(page(row, "delete"), {"post": "yes"}).status_code == 403
     row.refresh_from_db()
-
-
-def test_freezing_a_frozen_agent_keeps_the_first_reason(admin_client: Client, holder: TokenHolder) -> None:
-    freeze_agent(agent=holder.agent, by=SuperAdminFactory(handle="first_one"), reason="First.")
-    decide(admin_client, holder.agent, "freeze", reason="Second.")
-    assert Agent.objects.get().freeze_reason == "First."
 
 
 @pytest.mark.parametrize(
@@ -224,3 +237,69 @@ def test_freezing_a_frozen_agent_keeps_the_first_reason(admin_client: Client, ho
 )
 def test_age_of_a_future_time_is_exact_to_the_day(left: timedelta, text: str) -> None:
     assert f">{text}<" in age(timezone.now() + left + timedelta(milliseconds=500))
+
+
+def counts(holder: TokenHolder) -> dict[tuple[str, str], int]:
+    return {(row["operation"], row["code"]): row["calls"] for row in refused_calls(holder.agent.pk)}
+
+
+def test_refused_calls_are_counted_by_operation_and_code(holder: TokenHolder) -> None:
+    # Neither an accepted call nor one with an unknown token is counted.
+    holder.api.get("/v1/agent/self")
+    type(holder.api).as_agent("cag_nonsense").get("/v1/agent/self")
+    narrow_agent(agent=holder.agent, by=SuperAdminFactory(), scopes=["post"])
+    message = MessageFactory()
+    for _ in range(3):
+        holder.api.post("/v1/reactions", {"messageId": str(message.pk), "emoji": "👍"})
+    holder.api.post("/api/messages", {"pageId": "nonsense", "content": "x"})
+    holder.api.get("/v1/agent-tokens")
+    holder.api.get(f"/api/messages/{message.pk}")
+    assert counts(holder) == {
+        ("addReaction", "agent_scope_missing:react"): 3,
+        ("createMessage", "unknown_page"): 1,
+        ("listAgentTokens", "agent_route_not_allowed"): 1,
+    }
+    assert RefusedCall.objects.count() == 3
+
+
+def test_calls_with_a_revoked_token_are_counted(holder: TokenHolder) -> None:
+    boss = SuperAdminFactory()
+    freeze_agent(agent=holder.agent, by=boss, reason="Odd.")
+    holder.api.get("/v1/agent/self")
+    revoke_token(token_id=holder.token.pk, by=boss)
+    holder.api.post("/admin/logout/")
+    assert counts(holder) == {("getAgentSelf", "token_revoked"): 1, ("", "token_revoked"): 1}
+
+
+def test_soft_throttle_limits_the_counted_calls(holder: TokenHolder, settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"refusal_note": (2, 60)}
+    for _ in range(4):
+        holder.api.get("/v1/agent-tokens")
+    assert counts(holder) == {("listAgentTokens", "agent_route_not_allowed"): 2}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_refused_calls_are_all_counted() -> None:
+    holder = agent_with_token()
+    assert set(race(8, lambda _: holder.api.get("/v1/agent-tokens").status)) == {403}
+    assert counts(holder) == {("listAgentTokens", "agent_route_not_allowed"): 8}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_database_error_while_counting_does_not_change_the_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    holder = agent_with_token()
+    monkeypatch.setattr(denied_calls, "NOTE", "SELECT %s, %s, %s FROM no_such_table")
+    assert holder.api.get("/v1/agent-tokens").error == "agent_route_not_allowed"
+
+
+def test_prune_deletes_counts_after_thirty_days(holder: TokenHolder) -> None:
+    holder.api.get("/v1/agent-tokens")
+    RefusedCall.objects.update(day=timezone.now().date() - timedelta(days=denied_calls.STORED_DAYS))
+    call_command("prune")
+    assert RefusedCall.objects.count() == 1
+    # One day more than stored: for five minutes after midnight, the margin of the clocks is still in the day before.
+    RefusedCall.objects.update(day=timezone.now().date() - timedelta(days=denied_calls.STORED_DAYS + 2))
+    call_command("prune", dry_run=True)
+    assert RefusedCall.objects.count() == 1
+    call_command("prune")
+    assert not RefusedCall.objects.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from html import unescape
 from io import StringIO
@@ -21,22 +22,35 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.models import Agent, AgentRequest
-from agents.services import approve_request
+from agents.services import approve_request, reject_request
 from config.admin.returning import returning
 from config.leases import take
 from messaging.admin.desk.jobs import refusals_of
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.admin.desk.running import run_slice, run_soon, run_to_end
-from messaging.exceptions import JobFinished, TooManyRows
+from messaging.exceptions import JobFinished, JobNotUndoable, TooManyRows
 from messaging.management.actor import get_actor
-from messaging.models import Account, BulkJob, JobState, Message, PostsChoice
+from messaging.models import Account, BulkJob, ChangedRow, JobState, Message, PostsChoice, Report
 from messaging.personal_data.erasures import request_erasure
 from messaging.services import bulk_jobs
-from messaging.services.bulk_jobs import continue_job, start_job, start_on_posts_of, stop_job
+from messaging.services.bulk_jobs import (
+    STORED_DAYS,
+    continue_job,
+    prune,
+    start_job,
+    start_on_posts_of,
+    start_undo,
+    stop_job,
+)
+from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.people import suspend_person
+from messaging.services.reporting import dismiss_reports, reopen_reports
+from messaging.services.undoing import return_to_review
+from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, page, read
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.agents.racing import race
+from tests.api import Api
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 from tests.faults.failing import failing
 
@@ -56,6 +70,12 @@ def select_all(client: Client, query: str, **sent: Any) -> Any:
     first = AgentRequest.objects.filter(status="pending").first()
     body = {"action": "reject", "select_across": "1", "_selected_action": [str(first and first.pk)]} | sent
     return client.post(f"{page(AgentRequest, 'changelist')}?{query}", body)
+
+
+def output_of(command: str, *arguments: str) -> str:
+    out = StringIO()
+    call_command(command, *arguments, stdout=out, stderr=StringIO())
+    return out.getvalue()
 
 
 def confirm_all(client: Client, query: str, **sent: Any) -> Any:
@@ -183,16 +203,7 @@ def test_the_lists_with_actions_take_many_rows() -> None:
     assert found <= bounded
 
 
-def test_rows_that_are_decided_meanwhile_are_counted_as_refused(boss: Account) -> None:
-    requests = RequestFactory.create_batch(3)
-    job = a_job(requests, boss)
-    approve_request(request_id=requests[1].pk, by=boss)
-    done = run_to_end(job.pk)
-    assert (done.state, done.done, done.refused) == ("finished", 2, 1)
-    assert "request not pending (status: approved)" in done.errors[0]
-
-
-def test_a_refusal_is_stored_without_names_and_shown_with_that_of_its_row(
+def test_rows_that_are_decided_meanwhile_are_refused_and_shown_without_storing_their_names(
     admin_client: Client, boss: Account, django_assert_num_queries: Any
 ) -> None:
     requests = RequestFactory.create_batch(3)
@@ -200,6 +211,8 @@ def test_a_refusal_is_stored_without_names_and_shown_with_that_of_its_row(
     for row in requests[:2]:
         approve_request(request_id=row.pk, by=boss)
     done = run_to_end(job.pk)
+    assert (done.state, done.done, done.refused) == ("finished", 1, 2)
+    assert "request not pending (status: approved)" in done.errors[0]
     names = [name for row in requests for name in (row.agent_handle, row.requester.handle)]
     assert not [name for name in names if name in str(done.errors)]
     AgentRequest.objects.filter(pk=requests[1].pk).delete()
@@ -210,15 +223,20 @@ def test_a_refusal_is_stored_without_names_and_shown_with_that_of_its_row(
     assert str(requests[0]) in unescape(read(admin_client, job))
 
 
-def test_a_job_is_stopped_between_rows_continued_and_undone(admin_client: Client, boss: Account) -> None:
+def test_a_job_is_stopped_between_rows_continued_and_undone(
+    admin_client: Client, boss: Account, unchanged: Unchanged
+) -> None:
+    bystander = RequestFactory()
+    unchanged(a_job([bystander], boss))
     job = a_job(RequestFactory.create_batch(4), boss)
     assert run_slice(job.pk, seconds=-1).done == 1
     decide(admin_client, job, "stop")
     assert run_slice(job.pk).done == 1
-    assert sorted(AgentRequest.objects.values_list("status", flat=True)) == ["pending"] * 3 + ["rejected"]
+    of_job = AgentRequest.objects.exclude(pk=bystander.pk)
+    assert sorted(of_job.values_list("status", flat=True)) == ["pending"] * 3 + ["rejected"]
     decide(admin_client, job, "continue")
     assert run_to_end(job.pk).done == 4
-    assert statuses() == {"rejected"}
+    assert set(of_job.values_list("status", flat=True)) == {"rejected"}
     text = decide(admin_client, job, "undo")
     assert "is being undone by another job" in text
     undoing = BulkJob.objects.latest("created_at")
@@ -229,12 +247,14 @@ def test_a_job_is_stopped_between_rows_continued_and_undone(admin_client: Client
     assert list(words) == ["Started: Spam.", "Stopped (running → stopped).", "Continued (stopped → running)."]
 
 
-def test_a_finished_job_is_neither_stopped_nor_continued(boss: Account) -> None:
-    job = a_job(RequestFactory.create_batch(1), boss)
-    run_to_end(job.pk)
+def test_a_finished_job_is_neither_stopped_nor_continued_and_an_unknown_kind_ends(boss: Account) -> None:
+    unknown = start_job(kind="agents.agentrequest:explode", label="?", ids=[RequestFactory().pk], by=boss)
+    ended = run_to_end(unknown.pk)
+    assert (ended.state, ended.done) == ("finished", 0)
+    assert statuses() == {"pending"}
     for change in (stop_job, continue_job):
         with pytest.raises(JobFinished):
-            change(job_id=job.pk, by=boss)
+            change(job_id=ended.pk, by=boss)
 
 
 def test_a_job_has_a_limited_number_of_rows(boss: Account, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,13 +302,6 @@ def test_several_pages_of_a_job_decide_each_row_once() -> None:
     assert LogEntry.objects.filter(change_message="Rejected (pending → rejected): Spam.").count() == 6
 
 
-def test_an_unknown_kind_ends_the_job(boss: Account) -> None:
-    unknown = start_job(kind="agents.agentrequest:explode", label="?", ids=[RequestFactory().pk], by=boss)
-    ended = run_to_end(unknown.pk)
-    assert (ended.state, ended.done) == ("finished", 0)
-    assert statuses() == {"pending"}
-
-
 class TestJobsOfWhoCannotAct:
     @pytest.fixture(params=["suspended", "leaving", "erased"])
     def job(self, request: pytest.FixtureRequest, boss: Account) -> BulkJob:
@@ -305,9 +318,7 @@ class TestJobsOfWhoCannotAct:
         return job
 
     def test_the_job_stops_and_the_history_says_why(self, job: BulkJob, admin_client: Client) -> None:
-        out = StringIO()
-        call_command("run_desk_jobs", "--json", stdout=out)
-        assert json.loads(out.getvalue()) == {"finished": 0}
+        assert json.loads(output_of("run_desk_jobs", "--json")) == {"finished": 0}
         job.refresh_from_db()
         assert (job.state, job.done, job.refused) == ("stopped", 1, 0)
         assert "Stopped (running → stopped): Its super admin cannot decide any more." in read(admin_client, job)
@@ -327,11 +338,12 @@ class TestJobsOfWhoCannotAct:
 
 class TestPostsOfAnAuthor:
     def test_hiding_is_stopped_and_undone(
-        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
+        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch, unchanged: Unchanged
     ) -> None:
         monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
         author = PersonFactory()
         MessageFactory.create_batch(5, author=author)
+        unchanged(MessageFactory(), MessageFactory(status="hidden"))
         job = start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=boss, reason="Spam.")
         assert run_slice(job.pk, seconds=-1).done == 2
         stop_job(job_id=job.pk, by=boss)
@@ -341,7 +353,7 @@ class TestPostsOfAnAuthor:
         decide(admin_client, job, "undo")
         restoring = BulkJob.objects.latest("created_at")
         assert run_to_end(restoring.pk).done == 2
-        assert set(Message.objects.values_list("status", flat=True)) == {"published"}
+        assert set(author.messages.values_list("status", flat=True)) == {"published"}
         assert "All posts hidden (5): Spam." in read(admin_client, author)
 
     def test_the_page_of_a_long_job_opens_after_the_first_slice(
@@ -357,35 +369,29 @@ class TestPostsOfAnAuthor:
         assert response["Location"] == returning(page(BulkJob.objects.get()), to=listed)
         assert f'href="{listed}"' in admin_client.get(response["Location"]).content.decode()
 
-    def test_the_command_hides_and_restores(self) -> None:
+    def test_the_command_hides_and_restores(self, unchanged: Unchanged) -> None:
         author = PersonFactory()
         MessageFactory.create_batch(3, author=author)
-        out = StringIO()
-        call_command("hide_posts", author.handle, "--reason", "Spam.", "--json", stdout=out, stderr=StringIO())
-        assert json.loads(out.getvalue())["changed"] == 3
+        unchanged(MessageFactory(), MessageFactory(status="hidden"))
+        of_author = Message.objects.filter(author=author)
+        said = output_of("hide_posts", author.handle, "--reason", "Spam.", "--json")
+        assert json.loads(said)["changed"] == 3
+        assert set(of_author.values_list("status", flat=True)) == {"hidden"}
         assert LogEntry.objects.filter(change_message="All posts hidden (3): Spam.").exists()
-        out = StringIO()
-        call_command("hide_posts", author.handle, "--undo", stdout=out, stderr=StringIO())
-        assert "finished, 3 posts changed" in out.getvalue()
-        assert set(Message.objects.values_list("status", flat=True)) == {"published"}
+        assert "finished, 3 posts changed" in output_of("hide_posts", author.handle, "--undo")
+        assert set(of_author.values_list("status", flat=True)) == {"published"}
 
-    @pytest.mark.parametrize(
-        "arguments", [["nobody", "--reason", "x"], ["SOMEONE"], ["SOMEONE", "--reason", "r" * 501]]
-    )
-    def test_the_command_refuses_bad_input(self, arguments: list[str]) -> None:
-        author = PersonFactory()
-        with pytest.raises(CommandError):
-            call_command("hide_posts", *[author.handle if one == "SOMEONE" else one for one in arguments])
+    def test_the_command_refuses_bad_input(self, boss: Account) -> None:
+        author = MessageFactory().author
+        for arguments in (["nobody", "--reason", "x"], [author.handle], [author.handle, "--reason", "r" * 501]):
+            with pytest.raises(CommandError):
+                call_command("hide_posts", *arguments)
+        # Nor does it decide in the name of who cannot.
+        for cannot in ({"is_active": False}, {"is_active": True, "erasure_due_at": timezone.now()}):
+            Account.objects.filter(pk=boss.pk).update(**cannot)
+            with pytest.raises(CommandError, match="suspended, or waits"):
+                call_command("hide_posts", author.handle, "--reason", "Spam.", "--by", boss.handle)
         assert not BulkJob.objects.exists()
-
-
-@pytest.mark.parametrize("cannot", [{"is_active": False}, {"erasure_due_at": timezone.now()}])
-def test_the_command_decides_in_nobodys_name_who_cannot(boss: Account, cannot: dict[str, Any]) -> None:
-    Account.objects.filter(pk=boss.pk).update(**cannot)
-    author = MessageFactory().author
-    with pytest.raises(CommandError, match="suspended, or waits"):
-        call_command("hide_posts", author.handle, "--reason", "Spam.", "--by", boss.handle)
-    assert not BulkJob.objects.exists()
 
 
 def test_jobs_that_hide_and_restore_all_posts_of_an_account_do_not_run_together(boss: Account) -> None:
@@ -421,9 +427,7 @@ def test_a_row_whose_decision_the_database_aborts_is_decided_again(boss: Account
 
 def test_the_command_finishes_what_no_page_carries_out(boss: Account) -> None:
     a_job(RequestFactory.create_batch(2), boss)
-    out = StringIO()
-    call_command("run_desk_jobs", "--json", stdout=out)
-    assert json.loads(out.getvalue()) == {"finished": 1}
+    assert json.loads(output_of("run_desk_jobs", "--json")) == {"finished": 1}
     assert statuses() == {"rejected"}
 
 
@@ -507,3 +511,388 @@ def test_the_command_goes_on_when_the_lease_of_a_dead_process_has_expired() -> N
     BulkJob.objects.filter(pk=held.pk).update(leased_until=Now() + timedelta(seconds=1))
     call_command("run_desk_jobs", stdout=StringIO())
     assert statuses() == {"rejected"}
+
+
+def a_job_on(rows: list[Any], action: str, boss: Account) -> BulkJob:
+    kind = f"{rows[0]._meta.label_lower}:{action}"
+    return start_job(kind=kind, label=action, ids=[row.pk for row in rows], by=boss, reason="Spam.")
+
+
+def on_posts(author: Account, kind: str, boss: Account) -> BulkJob:
+    return run_to_end(start_on_posts_of(author, kind=kind, by=boss).pk)
+
+
+def undone(client: Client, job: BulkJob) -> BulkJob:
+    """The finished job that undoes this one."""
+    assert "is being undone by another job" in decide(client, job, "undo")
+    return run_to_end(BulkJob.objects.latest("created_at").pk)
+
+
+def is_not_undone(client: Client, job: BulkJob) -> None:
+    count = BulkJob.objects.count()
+    assert page(job, "undo") not in read(client, job)
+    assert "Nothing was changed" in decide(client, job, "undo")
+    assert BulkJob.objects.count() == count
+
+
+def statuses_of(rows: list[Any]) -> list[str]:
+    return [type(row).objects.get(pk=row.pk).status for row in rows]
+
+
+def report(message: Message) -> None:
+    answer = Api.as_person(PersonFactory()).post(f"/api/messages/{message.pk}/report", {"reason": "abuse"})
+    assert answer.status == 200
+
+
+def open_reports(message: Message) -> int:
+    return Report.objects.filter(message=message, closed_at=None).count()
+
+
+def posts(status: str) -> list[Any]:
+    return list(MessageFactory.create_batch(3, status=status))
+
+
+class TestRefusedRows:
+    @pytest.mark.parametrize(
+        ("action", "before", "by_other"),
+        [
+            ("hide", "published", hide_message),
+            ("restore", "hidden", restore_message),
+            ("approve", "pending", approve_message),
+        ],
+    )
+    def test_a_post_that_the_job_was_refused_stays_as_another_moderator_left_it(
+        self, admin_client: Client, boss: Account, action: str, before: str, by_other: Callable[..., Message]
+    ) -> None:
+        rows = posts(before)
+        job = a_job_on(rows, action, boss)
+        after = by_other(message_id=rows[1].pk, by=boss).status
+        done = run_to_end(job.pk)
+        assert (done.done, done.refused, statuses_of(rows)) == (2, 1, [after] * 3)
+        undoing = undone(admin_client, done)
+        assert (undoing.total, undoing.done, undoing.refused) == (2, 2, 0)
+        assert statuses_of(rows) == [before, after, before]
+
+    def test_an_agent_request_that_another_admin_rejected_stays_rejected(
+        self, admin_client: Client, boss: Account, unchanged: Unchanged
+    ) -> None:
+        rows: list[AgentRequest] = RequestFactory.create_batch(3)
+        elsewhere = reject_request(request_id=RequestFactory().pk, by=boss, reason="Spam.")
+        unchanged(elsewhere)
+        job = a_job_on(rows, "reject", boss)
+        reject_request(request_id=rows[0].pk, by=boss, reason="Mine.")
+        undone(admin_client, run_to_end(job.pk))
+        assert statuses_of(rows) == ["rejected", "pending", "pending"]
+
+
+class TestLaterDecisions:
+    """Of another moderator, after the job: they stay, although the status is that of the job again."""
+
+    @pytest.mark.parametrize(
+        ("action", "before", "later"),
+        [
+            ("hide", "published", (restore_message, hide_message)),
+            ("restore", "hidden", (hide_message, restore_message)),
+            ("approve", "pending", (return_to_review, approve_message)),
+        ],
+    )
+    def test_a_job_is_not_undone_for_a_post_on_which_another_moderator_has_decided_since(
+        self, admin_client: Client, boss: Account, action: str, before: str, later: tuple[Callable[..., Message], ...]
+    ) -> None:
+        rows, other = posts(before), SuperAdminFactory()
+        job = run_to_end(a_job_on(rows, action, boss).pk)
+        for decide_again in later:
+            after = decide_again(message_id=rows[1].pk, by=other).status
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused) == (2, 1)
+        assert undoing.errors == [f"{rows[1].pk}: message state changed (status: {after})"]
+        assert statuses_of(rows) == [before, after, before]
+
+    def test_a_list_leaves_what_it_was_refused_and_what_another_moderator_has_decided_since(
+        self, admin_client: Client, boss: Account, unchanged: Unchanged
+    ) -> None:
+        (*rows, refused), other = posts("published"), SuperAdminFactory()
+        unchanged(hide_message(message_id=refused.pk, by=boss), *posts("hidden"))
+
+        def hide_again() -> None:
+            restore_message(message_id=rows[1].pk, by=other)
+            hide_message(message_id=rows[1].pk, by=other, reason="Mine.")
+
+        undo_list(admin_client, [*rows, refused], "hide", "2 messages: hidden", before_undo=hide_again)
+        assert statuses_of(rows) == ["published", "hidden"]
+
+    def test_an_edit_after_the_job_is_no_decision(self, admin_client: Client, boss: Account) -> None:
+        rows = posts("pending")
+        job = run_to_end(a_job_on(rows, "approve", boss).pk)
+        edited = Api.as_person(rows[1].author).put(f"/api/messages/{rows[1].pk}", {"content": "Second"})
+        assert edited.status == 200
+        assert undone(admin_client, job).done == 3
+        assert statuses_of(rows) == ["pending"] * 3
+
+    @pytest.mark.parametrize("kind", [BulkJob.HIDE_POSTS, BulkJob.RESTORE_POSTS])
+    def test_a_later_job_on_all_posts_of_the_author_is_a_later_decision(
+        self, admin_client: Client, boss: Account, kind: str
+    ) -> None:
+        author = PersonFactory()
+        rows = MessageFactory.create_batch(2, author=author)
+        if kind == BulkJob.RESTORE_POSTS:
+            on_posts(author, BulkJob.HIDE_POSTS, boss)
+        job = on_posts(author, kind, boss)
+        after = statuses_of(rows)
+        for again in sorted({BulkJob.HIDE_POSTS, BulkJob.RESTORE_POSTS}, key=lambda one: one == kind):
+            on_posts(author, again, boss)
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused, statuses_of(rows)) == (0, 2, after)
+
+    def test_a_job_of_an_undo_on_a_whole_list_is_refused_after_a_later_decision(
+        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
+        rows, other = posts("published"), SuperAdminFactory()
+        for row in rows:
+            hide_message(message_id=row.pk, by=other, reason="Theirs.")
+        sent = {"action": "undo-hiding", "select_across": "1", "_selected_action": [str(rows[0].pk)]}
+        sent |= {"confirmed": "1", "counted": str(len(rows)), "reason": ""}
+        admin_client.post(f"{page(Message, 'changelist')}?status__exact=hidden", sent)
+        restore_message(message_id=rows[0].pk, by=other)
+        hide_message(message_id=rows[0].pk, by=other, reason="For another reason.")
+        job = run_to_end(BulkJob.objects.get().pk)
+        assert (job.done, job.refused) == (len(rows) - 1, 1)
+        assert statuses_of(rows) == ["hidden"] + ["published"] * (len(rows) - 1)
+
+
+class TestInterruptions:
+    def test_a_job_that_was_interrupted_and_continued_is_undone_as_a_whole(
+        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        rows = posts("published")
+        job = a_job_on(rows, "hide", boss)
+        hide_message(message_id=rows[0].pk, by=boss)
+        run_slice(job.pk, seconds=-1)
+        crash(job, monkeypatch)
+        stop_job(job_id=job.pk, by=boss)
+        decide(admin_client, job, "continue")
+        assert run_to_end(job.pk).done == 2
+        undone(admin_client, job)
+        assert statuses_of(rows) == ["hidden", "published", "published"]
+
+    def test_what_a_stopped_job_changes_after_it_was_undone_is_undone_by_itself(
+        self, admin_client: Client, boss: Account
+    ) -> None:
+        rows = posts("published")
+        job = a_job_on(rows, "hide", boss)
+        run_slice(job.pk, seconds=-1)
+        stop_job(job_id=job.pk, by=boss)
+        undone(admin_client, job)
+        hide_message(message_id=rows[0].pk, by=boss)
+        decide(admin_client, job, "continue")
+        run_to_end(job.pk)
+        assert undone(admin_client, job).total == 2
+        assert statuses_of(rows) == ["hidden", "published", "published"]
+
+    def test_a_batch_of_posts_is_changed_counted_and_recorded_or_none_of_it(
+        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
+        author = PersonFactory()
+        rows = MessageFactory.create_batch(5, author=author)
+        job = start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=boss, reason="Spam.")
+        run_slice(job.pk, seconds=-1)
+        crash(job, monkeypatch)
+        assert sum(status == "hidden" for status in statuses_of(rows)) == 2
+        done = run_to_end(job.pk)
+        assert (done.done, statuses_of(rows)) == (5, ["hidden"] * 5)
+        monkeypatch.setattr("messaging.admin.desk.jobs.run_slice", lambda pk: run_slice(pk, seconds=-1))
+        decide(admin_client, job, "undo")
+        undoing = BulkJob.objects.latest("created_at")
+        crash(undoing, monkeypatch)
+        assert statuses_of(rows).count("published") == 2
+        stop_job(job_id=undoing.pk, by=boss)
+        decide(admin_client, undoing, "continue")
+        undoing = run_to_end(undoing.pk)
+        assert (undoing.done, undoing.refused) == (5, 0)
+        assert statuses_of(rows) == ["published"] * 5
+
+
+class TestUndoingOnPostsOfAnAuthor:
+    def test_undoing_a_restoring_leaves_posts_that_it_did_not_restore(
+        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
+        author = PersonFactory()
+        rows = [*MessageFactory.create_batch(2, author=author), MessageFactory(author=author, status="pending")]
+        on_posts(author, BulkJob.HIDE_POSTS, boss)
+        never_hidden = MessageFactory(author=author)
+        restoring = on_posts(author, BulkJob.RESTORE_POSTS, boss)
+        later = [MessageFactory(author=author, status=status) for status in ("published", "pending")]
+        assert undone(admin_client, restoring).done == 3
+        assert statuses_of(rows) == ["hidden"] * 3
+        assert statuses_of([never_hidden, *later]) == ["published", "published", "pending"]
+        assert "Restoring of posts undone (3)" in read(admin_client, author)
+
+    def test_undoing_a_second_hiding_leaves_the_first(self, admin_client: Client, boss: Account) -> None:
+        author = PersonFactory()
+        first = MessageFactory(author=author)
+        on_posts(author, BulkJob.HIDE_POSTS, boss)
+        second = MessageFactory(author=author)
+        job = on_posts(author, BulkJob.HIDE_POSTS, boss)
+        undoing = undone(admin_client, job)
+        assert (undoing.kind, undoing.total, undoing.done) == (BulkJob.RESTORE_POSTS, 1, 1)
+        assert statuses_of([first, second]) == ["hidden", "published"]
+        # Which can be undone in turn.
+        assert undone(admin_client, undoing).done == 1
+        assert statuses_of([first, second]) == ["hidden", "hidden"]
+
+    def test_a_post_on_which_a_moderator_has_decided_since_is_refused(
+        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
+        author = PersonFactory()
+        rows = MessageFactory.create_batch(5, author=author)
+        job = on_posts(author, BulkJob.HIDE_POSTS, boss)
+        for row in rows[:2]:
+            restore_message(message_id=row.pk, by=boss)
+        hide_message(message_id=rows[0].pk, by=boss)
+        undoing = undone(admin_client, job)
+        assert (undoing.state, undoing.done, undoing.refused) == ("finished", 3, 2)
+        assert statuses_of(rows) == ["hidden", *["published"] * 4]
+        assert "2 of the posts have another status now" in read(admin_client, undoing)
+
+    def test_a_post_that_a_job_hid_twice_is_restored_once(
+        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 1)
+        author = PersonFactory()
+        rows = MessageFactory.create_batch(2, author=author)
+        job = start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=boss)
+        run_slice(job.pk, seconds=-1)
+        restore_message(message_id=rows[0].pk, by=boss)
+        assert run_to_end(job.pk).done == 3
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused, statuses_of(rows)) == (2, 0, ["published"] * 2)
+
+
+class TestDismissals:
+    @pytest.mark.parametrize("is_job", [False, True])
+    def test_a_post_without_open_reports_is_refused_and_its_earlier_dismissal_stays(
+        self, admin_client: Client, boss: Account, is_job: bool
+    ) -> None:
+        rows = posts("published")
+        for row in rows:
+            report(row)
+        dismiss_reports(message_id=rows[1].pk, by=boss)
+        if is_job:
+            done = run_to_end(a_job_on(rows, "dismiss_reports", boss).pk)
+            assert (done.done, done.refused) == (2, 1)
+            undone(admin_client, done)
+        else:
+            text = undo_list(admin_client, rows, "dismiss_reports", "2 messages: reports dismissed")
+            assert "Nothing was changed" in text
+        assert [open_reports(row) for row in rows] == [1, 0, 1]
+
+    def test_the_later_dismissal_of_another_moderator_stays(self, admin_client: Client, boss: Account) -> None:
+        rows, other = posts("published"), SuperAdminFactory()
+        for row in rows:
+            report(row)
+        job = run_to_end(a_job_on(rows, "dismiss_reports", boss).pk)
+        reopen_reports(message_id=rows[1].pk, by=other)
+        dismiss_reports(message_id=rows[1].pk, by=other)
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused) == (2, 1)
+        assert [open_reports(row) for row in rows] == [1, 0, 1]
+
+    def test_an_approval_is_not_undone_after_the_dismissal_of_later_reports(
+        self, admin_client: Client, boss: Account
+    ) -> None:
+        rows = posts("pending")
+        job = run_to_end(a_job_on(rows, "approve", boss).pk)
+        report(rows[1])
+        dismiss_reports(message_id=rows[1].pk, by=SuperAdminFactory())
+        undoing = undone(admin_client, job)
+        assert (undoing.done, undoing.refused) == (2, 1)
+        assert statuses_of(rows) == ["pending", "published", "pending"]
+
+    def test_a_key_is_refused(self, admin_client: Client) -> None:
+        body, json = {"decision": "dismiss_reports", "reason": ""}, {"Accept": "application/json"}
+        assert admin_client.post(page(MessageFactory(), "decide"), body, headers=json).status_code == 409
+
+
+def test_a_job_is_undone_once(admin_client: Client, boss: Account) -> None:
+    rows = posts("published")
+    for row in rows:
+        report(row)
+        dismiss_reports(message_id=row.pk, by=boss)
+        report(row)
+    job = run_to_end(a_job_on(rows, "dismiss_reports", boss).pk)
+    undone(admin_client, job)
+    is_not_undone(admin_client, job)
+    assert [open_reports(row) for row in rows] == [1, 1, 1]
+
+
+def test_jobs_of_an_earlier_release_running_ones_and_those_that_nothing_undoes_are_not_undone(
+    admin_client: Client, boss: Account
+) -> None:
+    """An earlier release did not record which rows a job changed."""
+    rows = posts("published")
+    returned = run_to_end(a_job_on(posts("published"), "return", boss).pk)
+    job = run_to_end(a_job_on(rows, "hide", boss).pk)
+    job.changed_rows.all().delete()
+    running = a_job_on(posts("published"), "hide", boss)
+    run_slice(running.pk, seconds=-1)
+    for each in (job, returned, running):
+        is_not_undone(admin_client, each)
+    assert statuses_of(rows) == ["hidden"] * 3
+    assert returned.changed_rows.count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_undos_at_once_one_gets_the_rows() -> None:
+    boss = SuperAdminFactory()
+    rows = posts("published")
+    job = run_to_end(a_job_on(rows, "hide", boss).pk)
+
+    def undo(_number: int) -> str:
+        try:
+            return start_undo(job_id=job.pk, kind="messaging.message:undo-hiding", by=boss).label
+        except JobNotUndoable:
+            return "refused"
+
+    assert sorted(race(3, undo)) == ["Undo: hide", "refused", "refused"]
+    assert run_to_end(BulkJob.objects.latest("created_at").pk).done == 3
+    assert statuses_of(rows) == ["published"] * 3
+
+
+def test_jobs_are_deleted_with_the_rows_that_they_have_changed(boss: Account) -> None:
+    run_to_end(a_job_on(posts("published"), "hide", boss).pk)
+    later = timezone.now() + timedelta(days=STORED_DAYS, seconds=1)
+    assert prune(now=later, dry_run=False) == {"jobs of the admin": 1}
+    assert not ChangedRow.objects.exists()
+
+
+def crash(job: BulkJob, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupt the process between a change and its count."""
+
+    def stop(*_arguments: Any, **_options: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr("messaging.admin.desk.running.count_rows", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_slice(job.pk)
+
+
+def undo_list(
+    client: Client,
+    rows: list[Any],
+    action: str,
+    message: str,
+    *,
+    before_undo: Callable[[], None] = lambda: None,
+) -> str:
+    """Apply an action to rows of a list, and follow the Undo of its message; returns the page with the message."""
+    sent = {"action": action, "_selected_action": [str(row.pk) for row in rows], "confirmed": "1", "reason": "No."}
+    text = client.post(page(type(rows[0]), "changelist"), sent, follow=True).content.decode()
+    url = unescape(re.findall(rf'{message}. <a href="([^"]+)">Undo…</a>', text)[0])
+    before_undo()
+    assert client.post(url, {"reason": ""}).status_code == 302
+    return text

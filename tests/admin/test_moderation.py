@@ -1,4 +1,4 @@
-"""The admin of messages: pending, hidden and restored posts, with immediate effect on the public lists."""
+"""The admin of posts: pending, hidden, restored, edited and deleted ones, with immediate effect on the public lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from messaging.models import Account, Message, MessageStatus
-from messaging.services.moderation import hide_message
+from messaging.services.moderation import hide_message, restore_message
+from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
@@ -19,6 +20,7 @@ from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
+MARKUP = "<b>first</b> & more"
 
 
 def pending_message(days: int = 0, **fields: Any) -> Message:
@@ -49,14 +51,10 @@ def test_index_shows_the_number_of_pending_posts(admin_client: Client) -> None:
     assert f"{page(Message, 'changelist')}?status__exact=pending" in text
 
 
-def test_pending_posts_are_listed_oldest_first(admin_client: Client) -> None:
-    younger, older, _published = pending_message(days=1), pending_message(days=3), MessageFactory()
+def test_pending_posts_are_listed_oldest_first_and_all_newest_first(admin_client: Client) -> None:
+    younger, older, published = pending_message(days=1), pending_message(days=3), MessageFactory()
     assert listed(admin_client, status__exact="pending") == [older, younger]
-
-
-def test_all_posts_are_listed_newest_first(admin_client: Client) -> None:
-    first, second = MessageFactory(), MessageFactory()
-    assert listed(admin_client) == [second, first]
+    assert listed(admin_client) == [published, older, younger]
 
 
 def test_search_by_text_handle_id_and_url_and_filters(admin_client: Client) -> None:
@@ -64,17 +62,10 @@ def test_search_by_text_handle_id_and_url_and_filters(admin_client: Client) -> N
     community, web_page = CommunityFactory(), PageFactory(url="https://example.com/harbour")
     one = MessageFactory(content="Old lighthouse", author=agent, community=community, page=web_page, tag_type="claim")
     MessageFactory(content="Something else")
-    for query in (
-        {"q": "lighthouse"},
-        {"q": "@harbour_guide"},
-        {"q": str(one.pk)},
-        {"q": str(agent.pk)},
-        {"q": web_page.pk},
-        {"q": "http://www.example.com/harbour/?utm_source=x"},
-        {"author_kind__exact": "agent"},
-        {"community__id__exact": str(community.pk)},
-        {"tag_type": "claim"},
-    ):
+    address = "http://www.example.com/harbour/?utm_source=x"
+    searches = ("lighthouse", "@harbour_guide", str(one.pk), str(agent.pk), web_page.pk, address)
+    filters = {"author_kind__exact": "agent", "community__id__exact": str(community.pk), "tag_type": "claim"}
+    for query in (*({"q": words} for words in searches), *({name: value} for name, value in filters.items())):
         assert listed(admin_client, **query) == [one], query
     assert listed(admin_client, q="'; DROP TABLE") == []
     assert listed(admin_client, q="http://[") == []
@@ -102,8 +93,11 @@ def test_user_content_is_escaped(admin_client: Client) -> None:
     assert page(parent) in text
 
 
-def test_approve_publishes_the_post_and_redirects_to_the_next(admin_client: Client, boss: Account) -> None:
+def test_approve_publishes_the_post_and_redirects_to_the_next(
+    admin_client: Client, boss: Account, unchanged: Unchanged
+) -> None:
     first, second = pending_message(days=2), pending_message(days=1)
+    unchanged(second)
     assert not is_public(first)
     response = admin_client.post(page(first, "approve"), {"reason": ""})
     assert response.headers["Location"] == page(second)
@@ -113,19 +107,23 @@ def test_approve_publishes_the_post_and_redirects_to_the_next(admin_client: Clie
     assert (entry.user_id, entry.change_message) == (boss.pk, "Approved (pending → published).")
 
 
-def test_hide_and_restore_a_published_post(admin_client: Client) -> None:
+def test_hide_and_restore_a_published_post(admin_client: Client, unchanged: Unchanged) -> None:
     message = MessageFactory()
+    unchanged(MessageFactory(page=message.page), MessageFactory(status="hidden"))
     assert "errorlist" in decide(admin_client, message, "hide")
     assert is_public(message)
     text = decide(admin_client, message, "hide", reason="Off topic.")
     assert not is_public(message)
     assert "Hidden (published → hidden): Off topic." in [row[-1] for row in rows_of(text)]
     assert page(message, "hide") not in text
+    assert "message state changed (status: hidden)" in decide(admin_client, message, "hide", reason="Second.")
+    assert LogEntry.objects.filter(object_id=str(message.pk)).count() == 1
     decide(admin_client, message, "restore")
     assert is_public(message)
 
 
-def test_bulk_approve_hide_and_restore(admin_client: Client) -> None:
+def test_bulk_approve_hide_and_restore(admin_client: Client, unchanged: Unchanged) -> None:
+    unchanged(pending_message(), MessageFactory(), MessageFactory(status="hidden"))
     messages = [pending_message(), pending_message(), MessageFactory()]
     text = decide_on_many(admin_client, messages, "approve")
     assert "2 messages: approved." in text
@@ -144,13 +142,6 @@ def test_bulk_action_on_too_many_rows_is_refused(admin_client: Client, monkeypat
     assert "At most 2 at once." in text
 
 
-def test_hiding_a_hidden_post_is_refused(admin_client: Client) -> None:
-    message = MessageFactory()
-    hide_message(message_id=message.pk, by=SuperAdminFactory(), reason="First.")
-    assert "message state changed (status: hidden)" in decide(admin_client, message, "hide", reason="Second.")
-    assert LogEntry.objects.filter(object_id=str(message.pk)).count() == 1
-
-
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_approvals_only_one_succeeds() -> None:
     parent = MessageFactory()
@@ -163,3 +154,59 @@ def test_concurrent_approvals_only_one_succeeds() -> None:
     parent.refresh_from_db()
     message.refresh_from_db()
     assert (message.status, parent.reply_count) == (MessageStatus.PUBLISHED, 1)
+
+
+def edited(text: str = "second", **fields: object) -> Message:
+    message: Message = MessageFactory(content=MARKUP, tag_type="note", payload={"word": "pebble"}, **fields)
+    answer = Api.as_person(message.author).put(f"/api/messages/{message.pk}", {"content": text})
+    assert answer.status == 200
+    return message
+
+
+def delete_as_author(message: Message) -> None:
+    assert Api.as_person(message.author).delete(f"/api/messages/{message.pk}").status == 200
+
+
+def test_the_page_of_an_edited_post_shows_its_versions_as_text(admin_client: Client) -> None:
+    assert "Earlier versions" not in read(admin_client, MessageFactory())
+    text = read(admin_client, edited())
+    assert "Earlier versions" in text
+    assert "&lt;b&gt;first&lt;/b&gt; &amp; more" in text
+    assert "pebble" in text
+    assert "30 days" in text
+
+
+def test_the_page_of_a_deleted_post_shows_what_was_deleted_and_no_action(admin_client: Client) -> None:
+    message = edited()
+    delete_as_author(message)
+    text = read(admin_client, message)
+    assert "deleted" in text
+    assert "second" in text
+    for action in ("hide", "restore", "approve"):
+        assert page(message, action) not in text
+        assert "message state changed" in decide(admin_client, message, action, reason="Rude")
+
+
+def test_an_edited_post_is_hidden_and_restored(admin_client: Client) -> None:
+    message = edited()
+    decide(admin_client, message, "hide", reason="Rude")
+    assert Api().get(f"/api/messages/{message.pk}").status == 404
+    decide(admin_client, message, "restore")
+    assert Api().get(f"/api/messages/{message.pk}").json["content"] == "second"
+
+
+def test_a_post_that_waits_again_after_an_edit_is_in_the_queue_and_approved(admin_client: Client) -> None:
+    message = edited(community=CommunityFactory(pre_moderation="everyone"))
+    waiting = admin_client.get(page(Message, "changelist"), {"status__exact": "pending"})
+    assert list(waiting.context["cl"].result_list) == [message]
+    decide(admin_client, message, "approve")
+    assert Api().get(f"/api/messages/{message.pk}").json["content"] == "second"
+
+
+def test_a_reply_in_a_hidden_thread_says_so(admin_client: Client) -> None:
+    parent = MessageFactory()
+    reply, boss = MessageFactory(parent=parent), SuperAdminFactory()
+    hide_message(message_id=parent.pk, by=boss)
+    assert "in a hidden thread" in read(admin_client, reply)
+    restore_message(message_id=parent.pk, by=boss)
+    assert "in a hidden thread" not in read(admin_client, reply)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from pytest_django.plugin import DjangoDbBlocker
 
 from account_area.agents.queries import DAYS, latest_posts, posts_by_day
 from account_area.moderation import queries
@@ -18,37 +19,27 @@ from messaging.personal_data.records import AT_ONCE_MAX, is_large
 from messaging.queries.moderation import stored_posts
 from messaging.services import bulk_jobs
 from messaging.services.locking import LONG_STATEMENT_SECONDS
+from tests.admin.many_posts import insert_posts
 from tests.admin.pages import page
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory
+from tests.module_rows import undone_after_module
 from tests.plans import generic_plan, rows_read
 
 pytestmark = pytest.mark.django_db
 TABLE = "messaging_message"
-# One in each hour.
-MANY = """
-SET LOCAL session_replication_role = replica;
-INSERT INTO messaging_message
-    (id, page_id, author_id, author_kind, community_id, status, content, attachments, reply_count, quote_count,
-     reaction_counts, reaction_total, created_at, updated_at)
-    SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7000' || lpad(to_hex(n), 16, '8'))::uuid,
-        %(page)s, %(author)s, 'agent', %(community)s, 'published', 'Post number ' || n, '[]', 0, 0, '{}', 0, at, now()
-    FROM generate_series(1, 20000) n, LATERAL (SELECT now() - n * interval '1 hour' AS at) made;
-SET LOCAL session_replication_role = DEFAULT;
-ANALYZE messaging_message
-"""
+# The id of a post of an hour.
+ID = "(lpad(to_hex((extract(epoch FROM {at}) * 1000)::bigint), 12, '0') || '7000' || lpad(to_hex(n), 16, '8'))::uuid"
 
 
-@pytest.fixture
-def holder() -> TokenHolder:
+@pytest.fixture(scope="module")
+def holder(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[TokenHolder]:
     """An agent with 20,000 posts."""
-    found = agent_with_token()
-    first = MessageFactory(author=found.agent.account, community=CommunityFactory())
-    values = {"author": found.agent.pk, "page": first.page_id, "community": first.community_id}
-    with connection.cursor() as cursor:
-        for statement in MANY.split(";\n"):
-            cursor.execute(statement, values)
-    return found
+    with undone_after_module(django_db_blocker):
+        found, at = agent_with_token(), "now() - n * interval '1 hour'"
+        first = MessageFactory(author=found.agent.account, community=CommunityFactory())
+        insert_posts(20_000, beside=first, id=ID.format(at=at), created_at=at)
+        yield found
 
 
 def posts_read(call: Callable[[], Any]) -> int:
@@ -59,11 +50,10 @@ def posts_read(call: Callable[[], Any]) -> int:
     return max(rows_read(generic_plan(statement.replace("%", "%%"), {}), TABLE) for statement in statements)
 
 
-@pytest.mark.slow
 def test_the_latest_posts_of_an_agent(holder: TokenHolder) -> None:
     assert posts_read(lambda: latest_posts(holder.agent)) <= 10
     latest = latest_posts(holder.agent)
-    assert latest == sorted(Message.objects.all(), key=lambda post: post.created_at)[: -len(latest) - 1 : -1]
+    assert latest == list(Message.objects.order_by("-created_at")[: len(latest)])
 
 
 def test_the_posts_of_an_agent_by_day(holder: TokenHolder) -> None:

@@ -15,21 +15,26 @@ from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.db.models import F
 from django.test import Client
+from django.test import RequestFactory as WebRequests
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agents.admin.look_alikes import look_alikes_of, series_base
 from agents.models import Agent, AgentRequest, RefusedCall
 from agents.services import create_token, reject_request
+from config.admin.returning import return_url, returning
 from messaging.models import Account, Ban, Decision, Message, SavedList
 from messaging.models.desk import SAVED_MAX
 from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.services.people import suspend_person
+from tests.admin.bystanders import Unchanged
 from tests.admin.pages import page, read
 from tests.agents.factories import ApprovedFactory, RequestFactory, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 FILTERS = {"_changelist_filters": "status__exact=pending&p=1"}
+QUERY = "status__exact=pending&q=herring"
 
 
 def decide_json(client: Client, row: Any, decision: str, **sent: Any) -> tuple[int, dict[str, Any]]:
@@ -79,38 +84,36 @@ def test_the_list_shows_what_a_decision_needs(admin_client: Client) -> None:
         assert part in text, part
 
 
-def test_approve_in_the_list_grants_what_the_row_offers(admin_client: Client, boss: Account) -> None:
-    granted, denied = CommunityFactory(), CommunityFactory()
+def test_approve_in_the_list_grants_what_the_row_offers(
+    admin_client: Client, boss: Account, unchanged: Unchanged
+) -> None:
+    granted, denied, other = CommunityFactory(), CommunityFactory(), ApprovedFactory()
+    unchanged(other, other.agent, RequestFactory())
     request = RequestFactory(community_ids=[granted.pk, denied.pk])
     sent = {"scopes": ["post"], "community_ids": [str(granted.pk)], "reason": ""}
     status, answer = decide_json(admin_client, request, "approve", **sent)
     assert (status, answer["state"], answer["kind"], answer["undo"]) == (200, "approved", "good", "undo")
-    agent = Agent.objects.get()
+    agent = Agent.objects.exclude(pk=other.agent.pk).get()
     assert (agent.scopes, agent.community_ids) == (["post"], [granted.pk])
     assert LogEntry.objects.get(object_id=str(request.pk)).user_id == boss.pk
     status, answer = decide_json(admin_client, request, "undo", reason="")
     assert (status, answer["state"], answer["undo"]) == (200, "pending", "")
-    assert not Agent.objects.exists()
+    assert Agent.objects.get() == other.agent
 
 
-@pytest.mark.parametrize(
-    ("decision", "sent", "status"),
-    [
+def test_a_refused_decision_changes_nothing_and_says_why(admin_client: Client) -> None:
+    request = RequestFactory()
+    for decision, sent, status in (
         ("reject", {"reason": " "}, 400),
         ("approve", {}, 400),
         ("approve", {"scopes": ["fly"]}, 400),
         ("nonsense", {"reason": "x"}, 400),
         ("", {}, 400),
         ("undo", {"reason": ""}, 409),
-    ],
-)
-def test_a_refused_decision_changes_nothing_and_says_why(
-    admin_client: Client, decision: str, sent: dict[str, Any], status: int
-) -> None:
-    request = RequestFactory()
-    got, answer = decide_json(admin_client, request, decision, **sent)
-    assert got == status
-    assert answer["error"]
+    ):
+        got, answer = decide_json(admin_client, request, decision, **sent)
+        assert (got, bool(answer["error"])) == (status, True), (decision, sent)
+    assert admin_client.get(page(request, "decide"), {"decision": "reject", "reason": "x"}).status_code == 405
     request.refresh_from_db()
     assert request.status == "pending"
     assert not LogEntry.objects.exists()
@@ -291,13 +294,6 @@ def test_the_list_warns_of_refused_calls_and_of_a_series_and_names_the_operator(
     assert request.status == "pending"
 
 
-def test_get_decides_nothing(admin_client: Client) -> None:
-    request = RequestFactory()
-    assert admin_client.get(page(request, "decide"), {"decision": "reject", "reason": "x"}).status_code == 405
-    request.refresh_from_db()
-    assert request.status == "pending"
-
-
 class TestPosts:
     def test_decisions_are_undone_to_the_state_before(self, admin_client: Client) -> None:
         for status, decision, end in (
@@ -327,32 +323,25 @@ class TestPosts:
     ) -> None:
         post, other = MessageFactory(), SuperAdminFactory()
         undo = link_of_undo(admin_client, post, "hide", in_list=in_list)
+        # A confirmation page that was opened without a decision to name is about the one that it shows.
+        fields = {"reason": "", **decided_fields(admin_client, page(post, "undo-hiding"))}
         restore_message(message_id=post.pk, by=other)
         hide_message(message_id=post.pk, by=other, reason="Theirs.")
         assert "Nothing was changed" in send_form_at(admin_client, undo)
+        admin_client.post(page(post, "undo-hiding"), fields)
         post.refresh_from_db()
         assert post.status == "hidden"
 
     @pytest.mark.parametrize("in_list", [True, False])
-    def test_the_page_of_an_undo_of_a_restoring_has_a_form(self, admin_client: Client, in_list: bool) -> None:
+    def test_the_page_of_an_undo_of_a_restoring_has_a_form(
+        self, admin_client: Client, in_list: bool, unchanged: Unchanged
+    ) -> None:
         post = MessageFactory(status="hidden")
         undo = link_of_undo(admin_client, post, "restore", in_list=in_list)
+        other = unchanged(MessageFactory())
+        assert "Undo restoring" not in read(admin_client, other)
         assert 'value="Undo restoring"' in admin_client.get(undo).content.decode()
         assert "hidden, as before it was restored" in send_form_at(admin_client, undo)
-        post.refresh_from_db()
-        assert post.status == "hidden"
-
-    def test_the_page_of_a_post_does_not_offer_to_undo_a_restoring(self, admin_client: Client) -> None:
-        assert "Undo restoring" not in admin_client.get(page(MessageFactory(), "change")).content.decode()
-
-    def test_a_confirmation_page_is_refused_after_a_later_decision(self, admin_client: Client) -> None:
-        """Of an undo that is chosen for a post, without a decision to name: that which the page shows."""
-        post, other = MessageFactory(), SuperAdminFactory()
-        hide_message(message_id=post.pk, by=other)
-        fields = decided_fields(admin_client, page(post, "undo-hiding"))
-        restore_message(message_id=post.pk, by=other)
-        hide_message(message_id=post.pk, by=other, reason="For another reason.")
-        admin_client.post(page(post, "undo-hiding"), {"reason": "", **fields})
         post.refresh_from_db()
         assert post.status == "hidden"
 
@@ -392,29 +381,41 @@ class TestPosts:
         assert "2 posts: 1 hidden, 1 pending" in text
         assert parent.page.normalized_url in text
 
-    def test_ban_and_lift_the_ban_of_an_author(self, admin_client: Client) -> None:
+    def test_ban_and_lift_the_ban_of_an_author(self, admin_client: Client, unchanged: Unchanged) -> None:
         community = CommunityFactory()
         message = MessageFactory(community=community)
+        others = (
+            Ban.objects.create(community=CommunityFactory(), account=message.author),
+            Ban.objects.create(community=community, account=PersonFactory()),
+        )
+        unchanged(*others)
+        own = Ban.objects.exclude(pk__in=[other.pk for other in others])
         assert decide_json(admin_client, message, "ban", reason="")[0] == 400
         assert decide_json(admin_client, message, "ban", reason="Spam.")[0] == 200
-        assert Ban.objects.get().account_id == message.author_id
+        assert own.get().account_id == message.author_id
         assert "banned here" in read(admin_client, Message, "changelist")
         assert decide_json(admin_client, message, "lift-ban", reason="")[0] == 200
-        assert not Ban.objects.exists()
+        assert not own.exists()
         decide_json(admin_client, message, "ban", reason="Again.")
         assert decide_json(admin_client, message, "lift-ban", reason="Sorry.")[0] == 200
         entries = LogEntry.objects.filter(object_id=str(community.pk))
-        assert (entries.count(), entries.latest("pk").change_message) == (4, f"Ban of {message.author} lifted: Sorry.")
+        assert (entries.count(), entries.latest("pk").change_message) == (
+            4,
+            f"Ban of {message.author} lifted: Sorry.",
+        )
         assert Decision.objects.filter(act="unbanned", reason="Sorry.").exists()
 
 
 class TestSavedLists:
-    def test_a_list_is_saved_replaced_and_removed_by_its_owner(self, admin_client: Client, boss: Account) -> None:
-        url = page(AgentRequest, "saved")
+    def test_a_list_is_saved_replaced_and_removed_by_its_owner(
+        self, admin_client: Client, boss: Account, unchanged: Unchanged
+    ) -> None:
+        url, to_do = page(AgentRequest, "saved"), SavedList.objects.filter(name="To do")
+        unchanged(SavedList.objects.create(account=boss, of="agents.agentrequest", name="Other", query="q=x"))
         for query in ("status__exact=pending", "status__exact=rejected&q=bot"):
             response = admin_client.post(url, {"name": "To do", "query": query})
             assert response["Location"] == f"{page(AgentRequest, 'changelist')}?{query}"
-        saved = SavedList.objects.get()
+        saved = to_do.get()
         assert (saved.account_id, saved.of, saved.query) == (boss.pk, "agents.agentrequest", query)
         assert "?status__exact=rejected&amp;q=bot" in read(admin_client, AgentRequest, "changelist")
         assert "To do" not in read(admin_client, Message, "changelist")
@@ -422,20 +423,18 @@ class TestSavedLists:
         other.force_login(SuperAdminFactory())
         assert "To do" not in read(other, AgentRequest, "changelist")
         other.post(url, {"remove": saved.pk})
-        assert SavedList.objects.exists()
+        assert to_do.exists()
         admin_client.post(url, {"remove": saved.pk})
-        assert not SavedList.objects.exists()
+        assert not to_do.exists()
 
-    @pytest.mark.parametrize(
-        "sent", [{}, {"name": " "}, {"name": "n" * 61}, {"name": "n", "query": "q" * 1001}, {"remove": "9" * 40}]
-    )
-    def test_an_invalid_list_is_not_saved(self, admin_client: Client, sent: dict[str, str]) -> None:
-        assert admin_client.post(page(AgentRequest, "saved"), sent).status_code == 302
+    def test_an_invalid_list_is_not_saved_and_the_number_of_saved_lists_is_limited(self, admin_client: Client) -> None:
+        url = page(AgentRequest, "saved")
+        name, query = {"name": "n" * 61}, {"name": "n", "query": "q" * 1001}
+        for sent in ({}, {"name": " "}, name, query, {"remove": "9" * 40}):
+            assert admin_client.post(url, sent).status_code == 302
         assert not SavedList.objects.exists()
-
-    def test_the_number_of_saved_lists_is_limited(self, admin_client: Client) -> None:
         for n in range(SAVED_MAX + 1):
-            admin_client.post(page(AgentRequest, "saved"), {"name": f"List {n}", "query": ""})
+            admin_client.post(url, {"name": f"List {n}", "query": ""})
         assert SavedList.objects.count() == SAVED_MAX
 
 
@@ -505,13 +504,47 @@ class TestLookAlikes:
         assert {one.handle for one in found.series} == {other.agent_handle for other in others}
         assert (found.nearest, found.is_own) == ([], True)
         assert found.series_text == "@weather1, @weather2 … @weather6 (6 handles)"
-
-    def test_a_series_of_another_person_is_not_their_own(self) -> None:
-        RequestFactory(agent_handle="weather1")
-        request = RequestFactory(agent_handle="weather2")
-        found = look_alikes_of([request])[request.pk]
-        assert ([one.handle for one in found.series], found.is_own) == (["weather1"], False)
+        # A series of another person is not their own.
+        request = RequestFactory(agent_handle="weather8")
+        assert not look_alikes_of([request])[request.pk].is_own
 
     @pytest.mark.parametrize(("handle", "base"), [("bot_12", "bot"), ("bot12", "bot"), ("bot", ""), ("b0t", "")])
     def test_the_base_of_a_series(self, handle: str, base: str) -> None:
         assert series_base(handle) == base
+
+
+def links(client: Client) -> dict[str, str]:
+    text = client.get(f"{page(Message, 'changelist')}?{QUERY}").content.decode()
+    block = re.findall(r'<p class="author-actions">(.*?)</p>', text, re.DOTALL)[0]
+    return {name: unescape(url) for url, name in re.findall(r'<a href="([^"]+)">([^<]+)…</a>', block)}
+
+
+def test_actions_on_the_author_lead_back_to_the_row_in_the_list(admin_client: Client) -> None:
+    message = MessageFactory(status="pending", content="Herring", community=CommunityFactory(name="Harbour"))
+    place = f"{page(Message, 'changelist')}?{QUERY}#row-{message.pk}"
+    for name in ("Ban the author from Harbour", "Lift the ban from Harbour", "Suspend", "Unsuspend"):
+        url = links(admin_client)[name]
+        assert f'href="{place.replace("&", "&amp;")}"' in admin_client.get(url).content.decode(), name
+        assert admin_client.post(url, {"reason": "x"})["Location"] == place, name
+    assert not Ban.objects.exists()
+    hide = links(admin_client)["Hide all posts of the author"]
+    assert admin_client.post(hide, {"reason": "x"})["Location"] == place
+    message.refresh_from_db()
+    assert message.status == "hidden"
+
+
+def test_a_suspended_author_is_not_suspended_again(admin_client: Client) -> None:
+    message = MessageFactory(status="pending", content="Herring")
+    suspend_person(person=message.author, by=SuperAdminFactory(), reason="x")
+    assert list(links(admin_client)) == ["Unsuspend", "Hide all posts of the author"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("https://evil.example/admin/messaging/message/", "//evil.example/admin/messaging/message/", "/admin/"),
+        *("/admin/messaging/message/x/", "/api/messages", "javascript:alert(1)", "//[", "", "/\\evil.example"),
+    ],
+)
+def test_a_page_leads_back_to_lists_of_the_admin_only(place: str) -> None:
+    assert return_url(WebRequests().get(returning("/admin/", to=place))) == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -13,6 +12,7 @@ from django.utils import timezone
 from agents.models import Agent, AgentRequest
 from agents.services import approve_request, reject_request
 from messaging.models import Account
+from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
 from tests.agents.factories import ApprovedFactory, RequestFactory, agent_with_token
 from tests.agents.racing import race
@@ -138,44 +138,32 @@ def test_deciding_the_last_request_redirects_to_the_list(admin_client: Client) -
     assert response.headers["Location"] == page(AgentRequest, "changelist")
 
 
-def test_approve_can_grant_a_subset(admin_client: Client) -> None:
+def test_approve_can_grant_a_subset_or_restrict_every_community_to_one(admin_client: Client) -> None:
     granted, withheld = CommunityFactory(), CommunityFactory()
-    agent_request = RequestFactory(community_ids=[granted.pk, withheld.pk])
-    decide(admin_client, agent_request, "approve", scopes=["post"], community_ids=[str(granted.pk)])
-    agent = Agent.objects.get()
-    assert (agent.scopes, agent.community_ids) == (["post"], [granted.pk])
-    agent_request.refresh_from_db()
-    assert agent_request.community_ids == [granted.pk, withheld.pk]
+    for asked in ([granted.pk, withheld.pk], []):
+        agent_request = RequestFactory(community_ids=asked)
+        decide(admin_client, agent_request, "approve", scopes=["post"], community_ids=[str(granted.pk)])
+        agent_request.refresh_from_db()
+        assert agent_request.community_ids == asked
+        assert (agent_request.agent.scopes, agent_request.agent.community_ids) == (["post"], [granted.pk])
 
 
-def test_approve_can_restrict_every_community_to_one(admin_client: Client) -> None:
-    community, agent_request = CommunityFactory(), RequestFactory()
-    decide(admin_client, agent_request, "approve", scopes=agent_request.scopes, community_ids=[str(community.pk)])
-    assert Agent.objects.get().community_ids == [community.pk]
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        {},
-        {"scopes": []},
-        {"scopes": ["post", "fly"]},
-        {"scopes": ["react"]},
+def test_approve_refuses_an_empty_or_wider_grant(admin_client: Client) -> None:
+    agent_request = RequestFactory(scopes=["post", "reply"], community_ids=[CommunityFactory().pk])
+    for sent in (
+        *({}, {"scopes": []}, {"scopes": ["post", "fly"]}, {"scopes": ["react"]}),
         {"scopes": ["post"], "community_ids": []},
         {"scopes": ["post"], "community_ids": ["01a1f823-0f17-737b-9855-d03a72a6e849"]},
         {"scopes": ["post"], "community_ids": ["x"], "reason": "r" * 501},
-    ],
-)
-def test_approve_refuses_an_empty_or_wider_grant(admin_client: Client, sent: dict[str, Any]) -> None:
-    agent_request = RequestFactory(scopes=["post", "reply"], community_ids=[CommunityFactory().pk])
-    text = decide(admin_client, agent_request, "approve", **sent)
-    assert "errorlist" in text
+    ):
+        assert "errorlist" in decide(admin_client, agent_request, "approve", **sent), sent
     agent_request.refresh_from_db()
     assert agent_request.status == "pending"
 
 
-def test_reject_requires_a_reason(admin_client: Client) -> None:
+def test_reject_requires_a_reason(admin_client: Client, unchanged: Unchanged) -> None:
     agent_request = RequestFactory()
+    unchanged(RequestFactory())
     assert "errorlist" in decide(admin_client, agent_request, "reject", reason=" ")
     agent_request.refresh_from_db()
     assert agent_request.status == "pending"
@@ -192,13 +180,17 @@ def test_bulk_reject_skips_decided_requests(admin_client: Client, boss: Account)
     assert {one.status for one in AgentRequest.objects.filter(pk__in=[one.pk for one in requests])} == {"rejected"}
 
 
-def test_decided_request_cannot_be_decided_again(admin_client: Client) -> None:
-    agent_request = ApprovedFactory()
+@pytest.mark.parametrize("is_by_api", [False, True])
+def test_decided_request_cannot_be_decided_again(admin_client: Client, boss: Account, is_by_api: bool) -> None:
+    agent_request = RequestFactory() if is_by_api else ApprovedFactory()
+    if is_by_api:
+        approve_request(request_id=agent_request.pk, by=boss)
     assert "not available in the current state" in read(admin_client, agent_request, "reject")
     assert "approved by @super" in read(admin_client, agent_request, "reject")
-    text = decide(admin_client, agent_request, "reject", reason="Too late.")
-    assert "Nothing was changed" in text
-    assert "request not pending (status: approved)" in text
+    for decision in ("reject", "approve"):
+        text = decide(admin_client, agent_request, decision, scopes=agent_request.scopes, reason="Too late.")
+        assert "Nothing was changed" in text
+        assert "request not pending (status: approved)" in text
     agent_request.refresh_from_db()
     assert agent_request.status == "approved"
 
@@ -233,9 +225,3 @@ def test_concurrent_approvals_create_one_agent() -> None:
     assert sorted(race(4, decide_as)) == [False, True, True, True]
     assert Agent.objects.count() == 1
     assert LogEntry.objects.filter(object_id=str(agent_request.pk)).count() == 1
-
-
-def test_request_approved_by_the_api_cannot_be_approved_again(admin_client: Client, boss: Account) -> None:
-    agent_request = RequestFactory()
-    approve_request(request_id=agent_request.pk, by=boss)
-    assert "Nothing was changed" in decide(admin_client, agent_request, "approve", scopes=agent_request.scopes)
