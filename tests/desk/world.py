@@ -76,9 +76,9 @@ def _one_of_each_kind(paths: list[str]) -> list[str]:
 
 
 def _confirmations() -> dict[str, str]:
-    """Each kind of confirmation page: those of a model with the same fields differ in words only."""
+    """Each kind of confirmation page: those with the same fields differ in words only."""
     return {
-        f"{path_of(model, 'changelist')}*/{action.name}/": f"{model.__name__} {action.form} {action.needs_reason}"
+        f"{path_of(model, 'changelist')}*/{action.name}/": f"{action.form} {action.needs_reason}"
         for model, rows in registered_admins()
         for action in rows.row_actions
     }

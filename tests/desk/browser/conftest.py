@@ -1,4 +1,4 @@
-"""A super admin at the desk, on a phone and on a wide screen."""
+"""A super admin at the desk, on a phone unless a test asks for a wide screen."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser import PATIENCE_MS
-from tests.desk.browser.using import PHONE_WIDTH
+from tests.desk.browser.using import PHONE
 
 # Django is set up after the import of this file, so it cannot import models.
 if TYPE_CHECKING:
     from messaging.models import Account
-
-PHONE = {"viewport": {"width": PHONE_WIDTH, "height": 844}, "has_touch": True}
-WIDE = {"viewport": {"width": 1440, "height": 900}}
 
 
 @pytest.fixture
@@ -29,13 +26,14 @@ def boss(transactional_db: Any) -> Account:
     return account
 
 
-@pytest.fixture(params=[PHONE, WIDE], ids=["phone", "wide"])
+@pytest.fixture
 def context(request: Any, browser: Browser, live_server: Any, boss: Account) -> Iterator[BrowserContext]:
-    """With the session of the super admin. Each test runs at both widths."""
+    """With the session of the super admin. `request.param` is the size of a screen without touch."""
+    size = getattr(request, "param", PHONE)
     client = Client()
     client.force_login(boss)
     name = settings.SESSION_COOKIE_NAME
-    context = browser.new_context(base_url=live_server.url, locale="en-GB", **request.param)
+    context = browser.new_context(base_url=live_server.url, locale="en-GB", viewport=size, has_touch=size == PHONE)
     context.set_default_timeout(PATIENCE_MS)
     context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": live_server.url}])
     yield context

@@ -1,4 +1,4 @@
-"""The forms of the desk: communities, ready reasons, notices by mail, and the record of an account."""
+"""The forms of the desk, its search of everything and the count in the title."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from playwright.sync_api import Page, expect
 
 from mails.kinds import Frequency, Kind
 from mails.preferences import preferences_of
-from messaging.models import Account, Community, ReadyReason
+from messaging.models import Account, Community, Message, ReadyReason
 from messaging.models.ready_reason import reasons_for
+from tests.admin.pages import page as path_of
+from tests.agents.factories import RequestFactory
 from tests.desk.browser.using import check_width, expect_message, open_page, press, press_button, send_form
 from tests.factories import MessageFactory, PersonFactory
 
@@ -85,3 +87,28 @@ def test_the_record_of_an_account_is_downloaded(page: Page) -> None:
     with zipfile.ZipFile(download.value.path()) as archive:
         assert b"Mine." in archive.read("export/posts.json")
     assert LogEntry.objects.get(object_id=str(person.pk)).change_message == "Record exported: A court asks."
+
+
+def test_a_person_is_found_by_the_key_or_by_the_box(page: Page) -> None:
+    person = PersonFactory(handle="heron_watcher")
+    box = page.get_by_role("searchbox", name="Search everything")
+    for begin in (lambda: page.keyboard.press("/"), lambda: press(box)):
+        open_page(page, Message, "changelist")
+        begin()
+        expect(box).to_be_focused()
+        page.keyboard.type("heron")
+        page.keyboard.press("Enter")
+        found = page.get_by_role("link", name="@heron_watcher")
+        expect(found).to_be_visible()
+        check_width(page)
+        press(found)
+        page.wait_for_url(f"**{path_of(person)}")
+
+
+def test_the_title_counts_what_waits(page: Page) -> None:
+    page.goto("/admin/search/")
+    expect(page).to_have_title("Search | Community Messaging")
+    RequestFactory()
+    MessageFactory(status="pending")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page).to_have_title("(2) Search | Community Messaging")

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.admin.pages import page as path_of
 
-PHONE_WIDTH = 390
+PHONE, WIDE = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 PENDING = "?status__exact=pending"
 # A list is a box that may be scrolled.
 OUTSIDE = """
@@ -27,21 +27,24 @@ OUTSIDE = """
 
 
 def open_page(page: Page, row: Model | type[Model], name: str = "change", query: str = "") -> None:
-    """Open a page of a row or a list; it must fit the width."""
+    """Open a page of a row or a list; it must fit both widths."""
     page.goto(path_of(row, name) + query)
     check_width(page)
 
 
 def check_width(page: Page) -> None:
-    """Nothing to scroll sideways, and each field, button and link lies in its box."""
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
-    outside = page.evaluate(OUTSIDE)
-    assert not outside, (page.url, outside)
+    """At both widths: nothing to scroll sideways, and each field, button and link lies in its box."""
+    size = page.viewport_size
+    for each in (WIDE if size == PHONE else PHONE, size):
+        page.set_viewport_size(each)  # type: ignore[arg-type]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (page.url, each)
+        outside = page.evaluate(OUTSIDE)
+        assert not outside, (page.url, each, outside)
 
 
 def press(target: Locator) -> None:
     """By a finger on a phone, by the mouse elsewhere."""
-    if (target.page.viewport_size or {"width": 0})["width"] == PHONE_WIDTH:
+    if target.page.viewport_size == PHONE:
         target.tap()
     else:
         target.click()
