@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESKTOP: ViewportSize = {"width": 1440, "height": 900}
+_checks: WeakKeyDictionary[Page, int] = WeakKeyDictionary()
 BOTH_SIZES = pytest.mark.parametrize("browser_context", [PHONE, DESKTOP], indirect=True, ids=["phone", "desktop"])
 # Texts that leave their box, without those that scroll in it; and words of the navigation that are broken.
 SPILLED = """() => {
@@ -36,9 +38,13 @@ def check(page: Page, schemes: tuple[str, ...] = ("light", "dark")) -> None:
     assert spilled == [], page.url
 
 
-def check_at_both_sizes(page: Page) -> None:
-    """For a journey that is made once, on a phone. The colours do not depend on the size."""
-    check(page)
-    page.set_viewport_size(DESKTOP)
-    check(page, ("light",))
-    page.set_viewport_size(PHONE)
+def check_in_turn(page: Page) -> None:
+    """For a journey on a phone: every page at both sizes, with axe in one look, the other one at the next check.
+
+    All pages share a style sheet and a frame, and a journey has several pages of each kind.
+    """
+    number = _checks.get(page, 0)
+    _checks[page] = number + 1
+    for turn, (size, scheme) in enumerate(((DESKTOP, "dark"), (PHONE, "light")), start=number):
+        page.set_viewport_size(size)
+        check(page, (scheme,) if turn % 2 else ())

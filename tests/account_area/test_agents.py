@@ -10,10 +10,11 @@ from django.test import Client
 from django.utils import timezone
 
 from account_area.agents.handles import check_handle
-from agents.models import Agent, AgentRequest, AgentToken, RefusedCall, RequestStatus
+from agents.models import Agent, AgentRequest, RefusedCall, RequestStatus
 from agents.models.request import PENDING_MAX
 from agents.services import approve_request, freeze_agent, narrow_agent, reject_request
 from messaging.models import Account
+from tests.admin.bystanders import Unchanged
 from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
@@ -43,11 +44,8 @@ def text(client: Client, path: str) -> str:
     return str(response.content.decode())
 
 
-def test_without_agents_the_list_says_what_one_is(client: Client) -> None:
-    assert 'href="/account/agents/request/"' in text(client, LIST)
-
-
 def test_the_list_has_own_agents_and_requests_only(client: Client, holder: TokenHolder, person: Account) -> None:
+    assert f'href="{ASK}"' in text(client, LIST)
     pending = RequestFactory(requester=person)
     others = [agent_with_token().account.handle, RequestFactory().agent_handle]
     shown = text(client, LIST)
@@ -109,16 +107,12 @@ def test_a_taken_handle_is_shown_on_its_field(client: Client, holder: TokenHolde
     assert b"Answers questions about our books." in response.content
 
 
-def test_a_fourth_pending_request_is_refused(client: Client, person: Account) -> None:
+def test_a_fourth_pending_request_and_nul_are_refused(client: Client, person: Account) -> None:
     RequestFactory.create_batch(PENDING_MAX, requester=person)
-    response = client.post(ASK, fields())
-    assert response.context["form"].non_field_errors()
-    assert AgentRequest.objects.count() == PENDING_MAX
-
-
-def test_nul_is_refused(client: Client) -> None:
+    assert client.post(ASK, fields()).context["form"].non_field_errors()
     assert client.post(ASK, fields(purpose="x" * 30 + "\x00")).status_code == 400
     assert client.get(LIST, {"before": "\x00"}).status_code == 400
+    assert AgentRequest.objects.count() == PENDING_MAX
 
 
 def test_communities_are_found_by_name_and_selected_ones_stay(client: Client) -> None:
@@ -146,8 +140,9 @@ def test_handle_is_checked_while_it_is_typed(client: Client, handle: str, state:
     assert answer["state"] == state
 
 
-def test_a_pending_request_can_be_withdrawn_once(client: Client, person: Account) -> None:
+def test_a_pending_request_can_be_withdrawn_once(client: Client, person: Account, unchanged: Unchanged) -> None:
     asked = RequestFactory(requester=person)
+    unchanged(RequestFactory(requester=person))
     path = f"/account/agents/requests/{asked.pk}/"
     assert "Withdraw" in text(client, f"{path}withdraw/")
     assert client.post(f"{path}withdraw/")["Location"] == path
@@ -186,15 +181,12 @@ def test_the_page_of_an_agent_shows_what_holds(client: Client, person: Account) 
     assert HOSTILE not in shown
 
 
-def test_what_is_left_of_the_hour_is_exact(client: Client, holder: TokenHolder) -> None:
+def test_the_page_says_what_is_left_of_the_hour_and_plots_the_last_days(client: Client, holder: TokenHolder) -> None:
     post = MessageFactory()
     holder.api.post("/v1/reactions", {"messageId": str(post.pk), "emoji": "👍"})
     shown = text(client, f"/account/agents/{holder.account.handle}/")
     assert shown.count("30 of 30") == 3
     assert "119 of 120" in shown
-
-
-def test_plots_count_posts_and_refusals_of_the_last_days(client: Client, holder: TokenHolder) -> None:
     MessageFactory.create_batch(3, author=holder.account)
     RefusedCall.objects.create(agent=holder.agent, day=timezone.now().date(), code="agent_rate_limited", calls=7)
     response = client.get(f"/account/agents/{holder.account.handle}/")
@@ -203,36 +195,17 @@ def test_plots_count_posts_and_refusals_of_the_last_days(client: Client, holder:
     assert response.context["refused_codes"] == [("agent_rate_limited", 7)]
 
 
-def test_deletion_needs_the_handle(client: Client, holder: TokenHolder) -> None:
-    path = f"/account/agents/{holder.account.handle}/delete/"
-    assert client.post(path, {"handle": "another"}).status_code == 200
-    assert Agent.objects.live().count() == 1
-    assert client.post(path, {"handle": f"@{holder.account.handle}"})["Location"] == LIST
-    assert holder.api.get("/v1/agent/self").status == 401
-    assert client.get(f"/account/agents/{holder.account.handle}/").status_code == 404
-    assert client.post(path, {"handle": holder.account.handle}).status_code == 404
-    assert f"@{holder.account.handle}" not in text(client, LIST).replace(f"@{holder.account.handle} is deleted", "")
-
-
-@pytest.mark.slow
-def test_pages_of_others_do_not_exist(client: Client, holder: TokenHolder, settings: Any) -> None:
-    """Neither for a person nor for a super admin, who has the admin."""
-    settings.WEBHOOKS = True
-    agent, asked = f"/account/agents/{holder.account.handle}/", f"/account/agents/requests/{holder.request.pk}/"
-    pages = ["", "delete/", "inbox/", "tokens/", "tokens/new/", "webhooks/", "webhooks/new/"]
-    pages += [f"tokens/{holder.token.pk}/rotate/", f"tokens/{holder.token.pk}/revoke/"]
-    paths = [agent + page for page in pages] + [asked, f"{asked}withdraw/"]
-    assert [path for path in paths if client.get(path).status_code != 200] == []
-    for other in (PersonFactory(), SuperAdminFactory()):
-        theirs = Client()
-        theirs.force_login(other)
-        assert [theirs.get(path).status_code for path in paths] == [404] * len(paths)
-        assert {theirs.post(path).status_code for path in paths} <= {404, 405}
-        assert AgentToken.objects.get().revoked_at is None
-    nobody = [Client().get(path) for path in paths]
-    assert {(response.status_code, response["Location"].partition("?")[0]) for response in nobody} == {
-        (302, "/account/sign-in/")
-    }
+def test_deletion_needs_the_handle(client: Client, holder: TokenHolder, person: Account, unchanged: Unchanged) -> None:
+    other = agent_with_token(requester=person)
+    unchanged(other.agent, other.token)
+    path, handle = f"/account/agents/{holder.account.handle}/", holder.account.handle
+    assert client.post(f"{path}delete/", {"handle": "another"}).status_code == 200
+    assert Agent.objects.live().count() == 2
+    assert client.post(f"{path}delete/", {"handle": f"@{handle}"})["Location"] == LIST
+    assert [each.api.get("/v1/agent/self").status for each in (holder, other)] == [401, 200]
+    assert client.get(path).status_code == 404
+    assert client.post(f"{path}delete/", {"handle": handle}).status_code == 404
+    assert f"@{handle}" not in text(client, LIST).replace(f"@{handle} is deleted", "")
 
 
 def test_an_agent_called_request_has_a_page(client: Client, person: Account) -> None:

@@ -37,11 +37,8 @@ def text(client: Client, path: str = INBOX) -> str:
     return re.sub(r"</?bdi[^>]*>", "", response.content.decode())
 
 
-def test_an_empty_inbox_says_so(client: Client) -> None:
-    assert "Nothing has happened" in text(client)
-
-
 def test_events_are_in_words_with_links(client: Client, person: Account) -> None:
+    assert "Nothing has happened" in text(client)
     holder, boss = agent_with_token(requester=person), SuperAdminFactory()
     handle = holder.account.handle
     post = MessageFactory(author=person)
@@ -84,8 +81,10 @@ def test_unread_events_are_counted_and_marked(client: Client, person: Account) -
     assert "3<span" in text(client, "/account/")
     newest = response.context["page"].newest
     reply(post, "Written after the page")
+    other = PersonFactory()
+    reply(MessageFactory(author=other))
     assert client.post(INBOX, {"newest": newest})["Location"] == INBOX
-    assert count_unread(person.pk) == 1
+    assert (count_unread(person.pk), count_unread(other.pk)) == (1, 1)
     assert [event.is_new for event in client.get(INBOX).context["page"].events] == [True, False, False, False]
 
 

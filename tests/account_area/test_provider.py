@@ -43,6 +43,14 @@ def go(client: Client, provider: Provider, **sent: str) -> Any:
     return client.get(provider.authorize(begin(client, provider, **sent)).replace("http://testserver", ""))
 
 
+def ada(provider: Provider) -> Client:
+    """The session of a new person of the provider."""
+    client = Client()
+    go(client, provider)
+    client.post(HANDLE, {"handle": "ada_l", "name": "Ada"})
+    return client
+
+
 def logged() -> list[Any]:
     """The factors in the log of sign-ins, and whether each was refused."""
     return list(SignIn.objects.order_by("id").values_list("first", "second", "refused"))
@@ -80,9 +88,7 @@ def test_an_account_is_never_found_by_its_address(provider: Provider, is_verifie
 
 
 def test_the_second_factor_is_asked_for_after_the_provider(provider: Provider) -> None:
-    client = Client()
-    go(client, provider)
-    client.post(HANDLE, {"handle": "ada_l", "name": "Ada"})
+    ada(provider)
     secret = add_app(Account.objects.get(handle="ada_l"))
     again = Client()
     assert go(again, provider)["Location"] == "/account/sign-in/code/"
@@ -92,9 +98,7 @@ def test_the_second_factor_is_asked_for_after_the_provider(provider: Provider) -
 
 
 def test_who_has_only_the_provider_confirms_by_signing_in_there_again(provider: Provider) -> None:
-    client, path = Client(), "/account/me/password/"
-    go(client, provider)
-    client.post(HANDLE, {"handle": "ada_l", "name": "Ada"})
+    client, path = ada(provider), "/account/me/password/"
     assert client.get(path).status_code == 200
     age(client)
     form = {"password": "one of a thief"}
@@ -110,9 +114,7 @@ def test_who_has_only_the_provider_confirms_by_signing_in_there_again(provider: 
 
 
 def test_a_sign_in_of_another_person_at_the_provider_confirms_nothing(provider: Provider) -> None:
-    client = Client()
-    go(client, provider)
-    client.post(HANDLE, {"handle": "ada_l", "name": "Ada"})
+    client = ada(provider)
     age(client)
     provider.claims |= {"sub": "thief-1", "email": "thief@example.com"}
     assert go(client, provider)["Location"] == HANDLE
@@ -120,18 +122,14 @@ def test_a_sign_in_of_another_person_at_the_provider_confirms_nothing(provider: 
 
 
 def test_who_has_nothing_to_confirm_with_is_not_kept_out(provider: Provider, settings: Any) -> None:
-    client = Client()
-    go(client, provider)
-    client.post(HANDLE, {"handle": "ada_l", "name": "Ada"})
+    client = ada(provider)
     age(client)
     settings.SOCIALACCOUNT_PROVIDERS = {}
     assert client.get("/account/me/password/").status_code == 200
 
 
 def test_a_suspended_person_does_not_sign_in(provider: Provider) -> None:
-    client = Client()
-    go(client, provider)
-    client.post(HANDLE, {"handle": "ada_l", "name": "Ada"})
+    ada(provider)
     Account.objects.filter(handle="ada_l").update(is_active=False)
     again = Client()
     assert go(again, provider)["Location"] == SIGN_IN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -21,10 +22,11 @@ from account_area.models import AccountSession
 from account_area.sign_in import sessions
 from config.pages.sessions import stored_key
 from config.writes import deletion
-from messaging.models import Account, SignIn
+from messaging.models import Account, PanelSession, SignIn
 from messaging.services.panel_sessions import start_panel_session
 from messaging.services.second_factor import verify_code
 from tests.account_area.second_factors import add_app, age, code_of, recovery_codes_of
+from tests.admin.bystanders import Unchanged
 from tests.api import Api
 from tests.factories import PersonFactory
 from tests.plans import generic_plan, nodes
@@ -60,24 +62,43 @@ def is_signed_in(client: Client) -> bool:
     return bool(client.get(SECURITY).status_code == 200)
 
 
-def links_of_mails(django_capture_on_commit_callbacks: Any, send: Any) -> list[str]:
-    """The paths of the links in the mails that `send` sends."""
-    before = len(mail.outbox)
-    with django_capture_on_commit_callbacks(execute=True) as callbacks:
-        send()
-    assert eventually(lambda: len(mail.outbox) - before == len(callbacks))
-    return [LINK.search(str(sent.body))[1] for sent in mail.outbox[before:]]  # type: ignore[index]
+@pytest.fixture
+def link_of(django_capture_on_commit_callbacks: Any) -> Callable[..., str]:
+    """The path of the link in the mail that a form sends."""
+
+    def send(client: Client, page: str, address: str) -> str:
+        before = len(mail.outbox)
+        with django_capture_on_commit_callbacks(execute=True) as callbacks:
+            client.post(page, {"address": address})
+        assert eventually(lambda: len(mail.outbox) - before == len(callbacks))
+        [sent] = mail.outbox[before:]
+        found = LINK.search(str(sent.body))
+        assert found
+        return found[1]
+
+    return send
 
 
-def test_a_new_password_ends_all_other_sessions_and_tokens(person: Account, client: Client) -> None:
-    other = signed_in(person)
+def confirmed(person: Account, address: str = "ada@example.com") -> EmailAddress:
+    return EmailAddress.objects.create(user=person, email=address, verified=True, primary=True)
+
+
+def session_of(client: Client) -> AccountSession:
+    return AccountSession.objects.get(session_id=stored_key(client.session.session_key or ""))
+
+
+def test_a_new_password_ends_all_other_sessions_and_tokens(
+    person: Account, client: Client, unchanged: Unchanged
+) -> None:
+    other, foreign = signed_in(person), signed_in(PersonFactory(password=PASSWORD))
+    unchanged(session_of(foreign))
     token = Api().post("/api/auth/login", {"handle": person.handle, "password": PASSWORD}).json["accessToken"]
     wrong = client.post(PASSWORD_PAGE, {"current": "no", "password": OTHER}).content.decode()
     assert "This password is wrong" in wrong
     common = client.post(PASSWORD_PAGE, {"current": PASSWORD, "password": "password"}).content.decode()
     assert "too common" in common
     assert client.post(PASSWORD_PAGE, {"current": PASSWORD, "password": OTHER})["Location"] == SECURITY
-    assert (is_signed_in(client), is_signed_in(other)) == (True, False)
+    assert [is_signed_in(each) for each in (client, other, foreign)] == [True, False, True]
     assert Api({"Authorization": f"Bearer {token}"}).get("/api/auth/me").status == 401
     assert is_signed_in(signed_in(person, OTHER))
 
@@ -89,7 +110,7 @@ def test_a_new_password_is_told_to_the_confirmed_address(
     with django_capture_on_commit_callbacks() as callbacks:
         client.post(PASSWORD_PAGE, {"current": PASSWORD, "password": OTHER})
     assert not callbacks
-    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    confirmed(person)
     with django_capture_on_commit_callbacks(execute=True):
         client.post(PASSWORD_PAGE, {"current": "wrong", "password": PASSWORD})
         client.post(PASSWORD_PAGE, {"current": OTHER, "password": PASSWORD})
@@ -98,20 +119,17 @@ def test_a_new_password_is_told_to_the_confirmed_address(
     assert RESET in mail.outbox[-1].body
 
 
-def test_a_link_of_a_mail_sets_a_password_once(
-    person: Account, client: Client, django_capture_on_commit_callbacks: Any
-) -> None:
-    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
-    secret = add_app(person)
-    stranger = Client(HTTP_HOST="localhost")
-    ask = lambda: stranger.post(RESET, {"address": "Ada@example.com"})  # noqa: E731
-    [path] = links_of_mails(django_capture_on_commit_callbacks, ask)
+def test_a_link_of_a_mail_sets_a_password_once(person: Account, client: Client, link_of: Any) -> None:
+    confirmed(person)
+    secret, stranger = add_app(person), Client(HTTP_HOST="localhost")
+    other = signed_in(PersonFactory(password=PASSWORD))
+    path = link_of(stranger, RESET, "Ada@example.com")
     assert mail.outbox[-1].to == ["ada@example.com"]
     assert client.get(path).status_code == 200
     assert "too short" in client.post(path, {"password": "short"}).content.decode()
     signed_in_before = SignIn.objects.count()
     assert client.post(path, {"password": OTHER})["Location"] == SIGN_IN
-    assert not is_signed_in(client)
+    assert [is_signed_in(each) for each in (client, other)] == [False, True]
     # The link is no sign-in; that with the new password is one.
     assert SignIn.objects.count() == signed_in_before
     assert "does not work any more" in stranger.post(path, {"password": PASSWORD}).content.decode()
@@ -122,20 +140,17 @@ def test_a_link_of_a_mail_sets_a_password_once(
     assert (entry.account, entry.first, entry.second, entry.refused) == (person, "password", "app", False)
 
 
-def test_a_link_is_sent_to_the_address_that_was_verified(
-    person: Account, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_a_link_is_sent_to_the_address_that_was_verified(person: Account, link_of: Any) -> None:
     """In lower case, the Kelvin sign is a k: what was typed may be the address of another person."""
-    person.emailaddress_set.create(email="mike@example.com", verified=True, primary=True)
-    ask = lambda: Client(HTTP_HOST="localhost").post(RESET, {"address": "mi\u212ae@example.com"})  # noqa: E731
-    links_of_mails(django_capture_on_commit_callbacks, ask)
+    confirmed(person, "mike@example.com")
+    link_of(Client(HTTP_HOST="localhost"), RESET, "mi\u212ae@example.com")
     assert mail.outbox[-1].to == ["mike@example.com"]
 
 
 def test_the_answer_to_a_reset_does_not_tell_whether_the_address_is_known(
     person: Account, django_capture_on_commit_callbacks: Any
 ) -> None:
-    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    confirmed(person)
     person.emailaddress_set.create(email="new@example.com", verified=False)
     closed = PersonFactory()
     closed.emailaddress_set.create(email="old@example.com", verified=True)
@@ -157,12 +172,11 @@ def test_a_broken_link_says_so(path: str) -> None:
 
 
 def test_links_in_mails_name_the_service_whatever_the_host_header_is(
-    person: Account, settings: Any, django_capture_on_commit_callbacks: Any
+    person: Account, settings: Any, link_of: Any
 ) -> None:
     settings.ALLOWED_HOSTS = ["*"]
-    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
-    thief = Client(HTTP_HOST="evil.example")
-    links_of_mails(django_capture_on_commit_callbacks, lambda: thief.post(RESET, {"address": "ada@example.com"}))
+    confirmed(person)
+    link_of(Client(HTTP_HOST="evil.example"), RESET, "ada@example.com")
     assert settings.BASE_URL in mail.outbox[-1].body
     assert "evil" not in str(mail.outbox[-1].body)
 
@@ -175,11 +189,10 @@ def test_resets_are_throttled_by_address_and_say_how_long(settings: Any, person:
 
 
 def test_an_address_counts_when_its_link_was_confirmed(
-    person: Account, client: Client, django_capture_on_commit_callbacks: Any
+    person: Account, client: Client, link_of: Any, unchanged: Unchanged
 ) -> None:
-    [path] = links_of_mails(
-        django_capture_on_commit_callbacks, lambda: client.post(ADDRESS, {"address": "Ada@example.com"})
-    )
+    unchanged(confirmed(PersonFactory(), "eve@example.com"))
+    path = link_of(client, ADDRESS, "Ada@example.com")
     row = EmailAddress.objects.get(user=person)
     assert (row.email, row.verified) == ("ada@example.com", False)
     assert "ada@example.com" in client.get(path).content.decode()
@@ -194,12 +207,10 @@ def test_an_address_counts_when_its_link_was_confirmed(
 
 
 def test_a_new_address_replaces_the_old_one_when_it_is_confirmed(
-    person: Account, client: Client, django_capture_on_commit_callbacks: Any
+    person: Account, client: Client, link_of: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    person.emailaddress_set.create(email="old@example.com", verified=True, primary=True)
-    [path] = links_of_mails(
-        django_capture_on_commit_callbacks, lambda: client.post(ADDRESS, {"address": "new@example.com"})
-    )
+    confirmed(person, "old@example.com")
+    path = link_of(client, ADDRESS, "new@example.com")
     assert EmailAddress.objects.get_verified(person).email == "old@example.com"
     with django_capture_on_commit_callbacks(execute=True):
         client.post(path)
@@ -208,7 +219,7 @@ def test_a_new_address_replaces_the_old_one_when_it_is_confirmed(
 
 
 def test_a_mistyped_address_can_be_taken_back_and_the_confirmed_one_is_told(client: Client, person: Account) -> None:
-    EmailAddress.objects.create(user=person, email="ada@example.com", verified=True, primary=True)
+    confirmed(person)
     client.post(ADDRESS, {"address": "mistyped@example.com"})
     page = client.get(ADDRESS).content.decode()
     assert ("mistyped@example.com" in page, 'value="pending"' in page) == (True, True)
@@ -222,7 +233,7 @@ def test_a_mistyped_address_can_be_taken_back_and_the_confirmed_one_is_told(clie
 def test_a_removed_address_is_told_if_it_was_confirmed(
     person: Account, client: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
-    person.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+    confirmed(person)
     client.post(ADDRESS, {"address": "new@example.com"})
     with django_capture_on_commit_callbacks() as callbacks:
         client.post(ADDRESS, {"remove": "pending"})
@@ -234,25 +245,21 @@ def test_a_removed_address_is_told_if_it_was_confirmed(
     assert "was changed" in mail.outbox[-1].subject
 
 
-def test_an_address_belongs_to_one_account(
-    person: Account, client: Client, django_capture_on_commit_callbacks: Any
-) -> None:
-    first = PersonFactory()
-    [path] = links_of_mails(
-        django_capture_on_commit_callbacks, lambda: client.post(ADDRESS, {"address": "ada@example.com"})
-    )
-    first.emailaddress_set.create(email="ada@example.com", verified=True, primary=True)
+def test_an_address_belongs_to_one_account(person: Account, client: Client, link_of: Any) -> None:
+    path = link_of(client, ADDRESS, "ada@example.com")
+    confirmed(PersonFactory())
     assert "Another account" in client.post(path, follow=True).content.decode()
     assert not EmailAddress.objects.filter(user=person, verified=True).exists()
 
 
 def test_an_app_is_set_up_with_a_code_and_recovery_codes(person: Account, client: Client) -> None:
-    page = client.get(APP)
-    secret = page.context["secret"]
+    secret = client.get(APP).context["secret"]
     assert "wrong" in client.post(APP, {"code": "000000"}).content.decode()
     assert client.get(APP).context["secret"] == secret
-    response = client.post(APP, {"code": code_of(secret)})
+    code = code_of(secret)
+    response = client.post(APP, {"code": code})
     assert response["Location"] == "/account/me/security/codes/"
+    # Adding a factor has confirmed it.
     codes = client.get(response["Location"]).content.decode()
     assert all(code in codes for code in recovery_codes_of(person))
     assert client.get(APP)["Location"] == SECURITY
@@ -261,12 +268,7 @@ def test_an_app_is_set_up_with_a_code_and_recovery_codes(person: Account, client
     old = recovery_codes_of(person)
     client.post("/account/me/security/codes/")
     assert not set(old) & set(recovery_codes_of(person))
-
-
-def test_the_code_that_sets_up_an_app_is_not_accepted_again(person: Account, client: Client) -> None:
-    secret = client.get(APP).context["secret"]
-    code = code_of(secret)
-    client.post(APP, {"code": code})
+    # The code is not accepted again.
     assert verify_code(account=person, code=code) is None
     assert verify_code(account=person, code=code_of(secret, steps_later=1)) is not None
 
@@ -282,8 +284,12 @@ def test_changes_of_the_sign_in_need_a_recent_password(person: Account, client: 
     assert client.get(APP).status_code == 200
 
 
-def test_a_person_with_a_second_factor_confirms_with_a_code(person: Account, client: Client) -> None:
-    secret = add_app(person)
+def test_a_person_with_a_second_factor_confirms_with_a_code(
+    person: Account, client: Client, unchanged: Unchanged
+) -> None:
+    secret, other = add_app(person), PersonFactory()
+    add_app(other)
+    unchanged(*Authenticator.objects.filter(user=other))
     [app] = Authenticator.objects.filter(user=person, type="totp")
     path = f"/account/me/security/factors/{app.pk}/remove/"
     age(client)
@@ -308,12 +314,6 @@ def test_a_password_confirms_nothing_for_a_person_with_a_second_factor(person: A
     assert client.get("/account/me/security/codes/")["Location"].startswith(CONFIRM)
 
 
-def test_a_factor_that_was_added_is_confirmed(client: Client) -> None:
-    secret = client.get(APP).context["secret"]
-    client.post(APP, {"code": code_of(secret)})
-    assert client.get("/account/me/security/codes/").status_code == 200
-
-
 def test_factors_of_others_do_not_exist(person: Account, client: Client) -> None:
     other = PersonFactory()
     add_app(other)
@@ -323,9 +323,11 @@ def test_factors_of_others_do_not_exist(person: Account, client: Client) -> None
     assert Authenticator.objects.filter(user=other).count() == 2
 
 
-def test_sessions_are_listed_and_ended_one_by_one(person: Account, client: Client) -> None:
+def test_sessions_are_listed_and_ended_one_by_one(person: Account, client: Client, unchanged: Unchanged) -> None:
     other, foreign = signed_in(person), signed_in(PersonFactory(password=PASSWORD))
-    start_panel_session(account=person, signed_in_at=timezone.now())
+    for account in (person, PersonFactory()):
+        start_panel_session(account=account, signed_in_at=timezone.now())
+    unchanged(session_of(client), session_of(foreign), PanelSession.objects.exclude(account=person).get())
     page = client.get(SECURITY)
     assert page.content.decode().count("Firefox · Linux") == 2
     assert [len(page.context["sessions"]), len(page.context["panels"])] == [2, 1]
@@ -336,15 +338,24 @@ def test_sessions_are_listed_and_ended_one_by_one(person: Account, client: Clien
     assert not person.panel_sessions.exists()
 
 
-def test_sign_out_everywhere_ends_sessions_panels_and_tokens(person: Account, client: Client) -> None:
-    other = signed_in(person)
-    token = Api().post("/api/auth/login", {"handle": person.handle, "password": PASSWORD}).json["accessToken"]
-    start_panel_session(account=person, signed_in_at=timezone.now())
+def test_sign_out_everywhere_ends_sessions_panels_and_tokens(
+    person: Account, client: Client, unchanged: Unchanged
+) -> None:
+    bystander = PersonFactory(password=PASSWORD)
+    other, foreign = signed_in(person), signed_in(bystander)
+    tokens = [
+        Api().post("/api/auth/login", {"handle": each.handle, "password": PASSWORD}).json["accessToken"]
+        for each in (person, bystander)
+    ]
+    for account in (person, bystander):
+        start_panel_session(account=account, signed_in_at=timezone.now())
+    unchanged(session_of(foreign), bystander.panel_sessions.get())
     assert client.get("/account/me/security/sessions/end-all/").status_code == 405
     assert client.post("/account/me/security/sessions/end-all/")["Location"] == SIGN_IN
     person.refresh_from_db()
-    assert [is_signed_in(each) for each in (client, other)] == [False, False]
-    assert Api({"Authorization": f"Bearer {token}"}).get("/api/auth/me").status == 401
+    assert [is_signed_in(each) for each in (client, other, foreign)] == [False, False, True]
+    answers = [Api({"Authorization": f"Bearer {token}"}).get("/api/auth/me").status for token in tokens]
+    assert answers == [401, 200]
     assert not sessions.panel_sessions_of(person).exists()
     assert not sessions.sessions_of(person).exists()
 

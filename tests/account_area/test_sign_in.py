@@ -1,16 +1,22 @@
-"""Signing up, in and out on the pages."""
+"""Signing up, in and out on the pages; every mapped route has a page of ours, and a session opens nothing else."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.conf import settings as configured
 from django.test import Client
+from django.urls import Resolver404, resolve
 from django.utils.html import escape
 
-from messaging.models import Account
+from account_area.sign_in.urls import urlpatterns
+from config.api.credentials import CredentialKind
+from config.api.operations import all_operations
+from messaging.models import Account, PostsChoice
+from messaging.personal_data.erasures import request_erasure
 from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
 from tests.agents.factories import agent_with_token
 from tests.factories import PersonFactory, SuperAdminFactory
@@ -19,6 +25,9 @@ pytestmark = pytest.mark.django_db
 PASSWORD = "a long enough passphrase"
 SIGN_IN, SIGN_UP, SECOND_STEP = "/account/sign-in/", "/account/sign-up/", "/account/sign-in/code/"
 WRONG = "Handle or password is wrong."
+OF_ALLAUTH = ("account/", "mfa/", "socialaccount/", "allauth/", "usersessions/")
+VALUES = {"id": "0199f000-0000-7000-8000-000000000000", "token": "x", "key": "x", "provider_id": "oidc"}
+ENDS_SESSION = {"account_logout", "account_end_everywhere"}
 
 
 def sign_in(client: Client, person: Account, password: str = PASSWORD, **more: str) -> Any:
@@ -48,21 +57,17 @@ def test_a_new_person_is_signed_in_and_goes_where_they_wanted() -> None:
         ({"password": "password"}, "too common"),
         ({"name": ""}, "required"),
         ({"handle": "x" * 31}, "at most 30"),
+        ({"handle": "taken_one"}, "already in use"),
     ],
 )
 def test_a_refused_sign_up_says_why_and_creates_nobody(change: dict[str, str], sentence: str) -> None:
+    taken = PersonFactory(handle="taken_one")
     client = Client()
     response = client.post(SIGN_UP, {"handle": "ada_l", "name": "Ada", "password": PASSWORD} | change)
     assert response.status_code in (200, 400)
     assert sentence in response.content.decode()
     assert not is_signed_in(client)
-    assert not Account.objects.filter(kind="human").exists()
-
-
-def test_a_taken_handle_is_refused_on_its_field() -> None:
-    person = PersonFactory()
-    response = Client().post(SIGN_UP, {"handle": person.handle, "name": "Ada", "password": PASSWORD})
-    assert "already in use" in response.content.decode()
+    assert Account.objects.get(kind="human") == taken
 
 
 def test_closed_registration_has_no_page(settings: Any) -> None:
@@ -103,23 +108,17 @@ def test_refused_sign_ins_look_the_same() -> None:
     assert len(pages) == 1
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "https://evil.example/",
-        "//evil.example/",
-        "///evil.example",
-        "/\\evil.example",
-        "javascript:alert(1)",
-        "http:evil",
-    ],
-)
-def test_a_sign_in_never_leads_to_another_site(target: str) -> None:
-    person = PersonFactory(password=PASSWORD)
-    client = Client()
-    assert "evil" not in client.get(SIGN_IN, {"next": target}).content.decode()
-    assert sign_in(client, person, next=target)["Location"] == "/account/"
-    assert client.get(SIGN_IN, {"next": target})["Location"] == "/account/"
+def test_a_sign_in_never_leads_to_another_site() -> None:
+    person, own = PersonFactory(password=PASSWORD), Client()
+    own.force_login(person)
+    for target in (
+        *("https://evil.example/", "//evil.example/", "///evil.example", "/\\evil.example"),
+        *("javascript:alert(1)", "http:evil"),
+    ):
+        client = Client()
+        assert "evil" not in client.get(SIGN_IN, {"next": target}).content.decode(), target
+        assert sign_in(client, person, next=target)["Location"] == "/account/", target
+        assert own.get(SIGN_IN, {"next": target})["Location"] == "/account/", target
 
 
 def test_a_session_from_before_the_sign_in_is_not_taken_over() -> None:
@@ -300,7 +299,85 @@ def test_super_admins_need_a_second_factor_if_the_operator_says_so(settings: Any
 
 
 def test_a_suspended_person_is_signed_out_at_once() -> None:
-    person, client = PersonFactory(password=PASSWORD), Client()
-    sign_in(client, person)
-    Account.objects.filter(pk=person.pk).update(is_active=False)
-    assert not is_signed_in(client)
+    people, clients = [PersonFactory(password=PASSWORD) for _ in range(2)], [Client(), Client()]
+    for client, person in zip(clients, people, strict=True):
+        sign_in(client, person)
+    Account.objects.filter(pk=people[0].pk).update(is_active=False)
+    assert [is_signed_in(client) for client in clients] == [False, True]
+
+
+def paths() -> list[tuple[str, str]]:
+    """(name, path) of every route, with values for its parameters."""
+    found = []
+    for route in urlpatterns:
+        path = re.sub(r"<int:\w+>", "1", str(route.pattern))
+        path = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: VALUES[match[1]], path)
+        found.append((str(route.name), f"/account/{path}"))
+    assert len(found) > 10
+    return found
+
+
+def test_no_route_shows_a_template_of_allauth() -> None:
+    boss = SuperAdminFactory()
+    add_app(boss)
+    signed_in, nobody = Client(), Client()
+    signed_in.force_login(boss)
+    for name, path in paths():
+        for client in (nobody, signed_in):
+            for response in (client.get(path), client.post(path, {"x": "1"})):
+                assert response.status_code in {200, 302, 403, 404, 405}, (path, response.status_code)
+                assert {"private", "no-store"} <= set(response["Cache-Control"].split(", ")), path
+                assert "unsafe" not in response["Content-Security-Policy"], path
+                names = [str(template.name) for template in getattr(response, "templates", ()) if template.name]
+                assert not [each for each in names if each.startswith(OF_ALLAUTH)], path
+        if name in ENDS_SESSION:
+            signed_in.force_login(boss)
+
+
+@pytest.mark.parametrize("path", ["login/", "signup/", "2fa/", "email/", "social/connections/", "sign-up/passkey/"])
+def test_other_routes_of_allauth_do_not_exist(path: str) -> None:
+    with pytest.raises(Resolver404):
+        resolve(f"/account/{path}")
+    assert Client().get(f"/account/{path}").status_code == 404
+
+
+def test_no_operation_of_the_api_reads_the_session() -> None:
+    client = Client()
+    client.force_login(SuperAdminFactory())
+    for path, method, operation in all_operations():
+        if CredentialKind.PUBLIC in operation.callers:
+            continue
+        filled = re.sub(r"<(?:\w+:)?\w+>", VALUES["id"], f"/{path.lstrip('/')}")
+        filled = re.sub(r"\{\w+\}", VALUES["id"], filled)
+        response = client.generic(method, filled, data="{}", content_type="application/json")
+        assert (response.status_code, response.json()["error"]) == (401, "not_authenticated"), (method, filled)
+        assert "Set-Cookie" not in response.headers
+
+
+def test_only_the_pages_offer_the_session_to_a_panel() -> None:
+    client, strict = Client(), Client(enforce_csrf_checks=True)
+    assert client.get("/account/continue/").json() == {"user": None}
+    person = SuperAdminFactory()
+    for each in (client, strict):
+        each.force_login(person)
+    offered = strict.get("/account/continue/").json()
+    assert offered["user"]["handle"] == person.handle
+    assert strict.post("/account/continue/").status_code == 403
+    taken = strict.post("/account/continue/", headers={"X-CSRFToken": offered["csrf"]}).json()
+    bearer = {"Authorization": f"Bearer {taken['accessToken']}"}
+    assert Client().get("/api/auth/me", headers=bearer).json()["handle"] == person.handle
+
+
+def test_a_panel_is_not_offered_a_session_that_it_would_be_refused(settings: Any) -> None:
+    waiting, boss = PersonFactory(), SuperAdminFactory()
+    request_erasure(person=waiting, posts=PostsChoice.ANONYMOUS, by=waiting)
+    waiting.refresh_from_db()
+    settings.ADMIN_MFA = True
+    for person, status in ((waiting, 403), (boss, 401)):
+        client = Client()
+        client.force_login(person)
+        assert client.get("/account/continue/").json() == {"user": None}
+        assert client.post("/account/continue/").status_code == status
+    add_app(boss)
+    client.force_login(boss)
+    assert client.get("/account/continue/").json()["user"]["handle"] == boss.handle

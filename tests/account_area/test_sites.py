@@ -1,20 +1,25 @@
-"""The list of one's sites, a new site, its state."""
+"""The list of one's sites, a new site, its state and its numbers."""
 
 from __future__ import annotations
 
-import threading
-from datetime import UTC, datetime
+import csv
+import io
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 from django.test import Client
 
-from embeds.models import Embed, EmbedStatus
+from account_area.sites.numbers import Numbers
+from embeds.analytics.recent import posts_by_day
+from embeds.models import DailyCount, Embed, EmbedStatus
 from embeds.services import disable_embed
 from messaging.models import Account, Community, Moderator
 from messaging.services.communities import create_community
+from tests.admin.bystanders import Unchanged
+from tests.agents.racing import race
+from tests.days import today
 from tests.embeds.making import UNKNOWN_ID, an_embed, send
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 
@@ -36,6 +41,7 @@ def sent(**fields: Any) -> dict[str, Any]:
 
 
 def test_the_list_has_the_sites_of_the_person_with_their_posts(client: Client, person: Account) -> None:
+    assert NEW in body(client.get(SITES))
     site = an_embed(person, name="Mine <b>", domain_whitelist=["mine.example"])
     an_embed(name="Of another person")
     send(site, "post_created", datetime.now(UTC))
@@ -46,15 +52,13 @@ def test_the_list_has_the_sites_of_the_person_with_their_posts(client: Client, p
     assert "mine.example" in shown
 
 
-def test_without_a_site_the_list_offers_to_add_one(client: Client) -> None:
-    assert NEW in body(client.get(SITES))
-
-
-def test_a_deleted_site_is_not_listed(client: Client, person: Account) -> None:
+def test_a_deleted_site_is_not_listed(client: Client, person: Account, unchanged: Unchanged) -> None:
     site = an_embed(person, name="Short-lived")
+    unchanged(an_embed(person, name="Long-lived"))
     assert client.post(f"{SITES}{site.pk}/delete/").status_code == 302
     assert "“Short-lived” is deleted" in body(client.get(SITES))
-    assert "Short-lived" not in body(client.get(SITES))
+    shown = body(client.get(SITES))
+    assert ("Short-lived" in shown, "Long-lived" in shown) == (False, True)
     assert client.get(f"{SITES}{site.pk}/").status_code == 404
 
 
@@ -62,21 +66,14 @@ def test_lists_and_pages_need_a_fixed_number_of_queries(
     client: Client, person: Account, django_assert_num_queries: Any
 ) -> None:
     site = an_embed(person)
-    counts = {
-        SITES: 8,
-        NEW: 5,
-        f"{SITES}{site.pk}/": 10,
-        f"{SITES}{site.pk}/install/": 5,
-        f"{SITES}{site.pk}/pages/": 4,
-    }
-    for path, count in counts.items():
-        with django_assert_num_queries(count):
-            assert client.get(path).status_code == 200
-    for number in range(25):
-        an_embed(person, name=f"Site {number}")
-    for path, count in counts.items():
-        with django_assert_num_queries(count):
-            assert client.get(path).status_code == 200
+    own = f"{SITES}{site.pk}/"
+    counts = {SITES: 8, NEW: 5, own: 10, f"{own}install/": 5, f"{own}pages/": 4}
+    for number in (0, 25):
+        for _ in range(number):
+            an_embed(person)
+        for path, count in counts.items():
+            with django_assert_num_queries(count):
+                assert client.get(path).status_code == 200
     assert body(client.get(SITES)).count('class="site-row"') == 20
     assert body(client.get(f"{SITES}?page=2")).count('class="site-row"') == 6
 
@@ -136,12 +133,6 @@ def test_a_form_that_is_not_valid_creates_nothing_and_says_so(client: Client, fi
     assert not Community.objects.exists()
 
 
-def test_a_name_of_two_communities_has_to_be_chosen_of_the_list(client: Client) -> None:
-    CommunityFactory(name="Twice"), CommunityFactory(name="Twice")
-    response = client.post(NEW, sent(community_choice="existing", community="Twice"))
-    assert "Several communities have this name" in body(response)
-
-
 def test_a_name_that_is_the_slug_of_another_is_that_of_the_own_community(client: Client, person: Account) -> None:
     taken = CommunityFactory(name="News", slug="news")
     client.post(NEW, sent(community_choice="existing", community="News"))
@@ -181,32 +172,28 @@ def test_a_second_press_goes_to_the_site_of_the_first(client: Client) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_two_presses_at_once_create_one_site() -> None:
-    account, form, locations = PersonFactory(), sent(), []
-    barrier = threading.Barrier(2)
+    account, form = PersonFactory(), sent()
 
-    def press() -> None:
+    def press(_number: int) -> str:
         client = Client()
         client.force_login(account)
-        barrier.wait()
-        locations.append(client.post(NEW, form)["Location"])
-        connection.close()
+        return str(client.post(NEW, form)["Location"])
 
-    threads = [threading.Thread(target=press) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(set(locations)) == 1
-    assert (Embed.objects.count(), len(locations)) == (1, 2)
+    assert len(set(race(2, press))) == 1
+    assert Embed.objects.count() == 1
 
 
-def test_an_owner_pauses_and_resumes(client: Client, person: Account) -> None:
-    site = an_embed(person)
+def test_an_owner_pauses_and_resumes(client: Client, person: Account, unchanged: Unchanged) -> None:
+    site, paused = an_embed(person), an_embed(person)
+    client.post(f"{SITES}{paused.pk}/pause/")
+    unchanged(an_embed(person), paused)
     client.post(f"{SITES}{site.pk}/pause/")
-    assert Embed.objects.get().status == EmbedStatus.PAUSED
+    site.refresh_from_db()
+    assert site.status == EmbedStatus.PAUSED
     assert "Paused" in body(client.get(f"{SITES}{site.pk}/"))
     client.post(f"{SITES}{site.pk}/resume/")
-    assert Embed.objects.get().status == EmbedStatus.ACTIVE
+    site.refresh_from_db()
+    assert site.status == EmbedStatus.ACTIVE
 
 
 def test_an_owner_cannot_resume_what_a_super_admin_disabled(client: Client, person: Account) -> None:
@@ -226,35 +213,16 @@ def test_get_changes_nothing(client: Client, person: Account) -> None:
 
 
 @pytest.mark.parametrize("make", [PersonFactory, SuperAdminFactory])
-@pytest.mark.parametrize("site", ["another's", "unknown", "deleted"])
-def test_the_site_of_another_person_does_not_exist(make: Any, site: str) -> None:
-    account, owner = make(), PersonFactory()
-    embed = an_embed(owner)
-    if site == "deleted":
-        embed = an_embed(account)
-        Embed.objects.filter(pk=embed.pk).update(deleted_at=datetime.now(UTC))
-    client = Client()
+def test_a_site_of_another_person_a_deleted_and_an_unknown_one_do_not_exist(make: Any, unchanged: Unchanged) -> None:
+    account, client = make(), Client()
     client.force_login(account)
-    key = UNKNOWN_ID if site == "unknown" else embed.pk
-    assert {client.get(f"{SITES}{key}/{path}").status_code for path in READ} == {404}
-    assert {client.post(f"{SITES}{key}/{path}", {"host": "a.example"}).status_code for path in POSTED} == {404}
-    embed.refresh_from_db()
-    assert embed.status == EmbedStatus.ACTIVE
-
-
-def test_without_a_session_every_page_leads_to_the_sign_in() -> None:
-    site = an_embed()
-    for path in (SITES, NEW, *(f"{SITES}{site.pk}/{name}" for name in READ)):
-        response = Client().get(path)
-        assert (response.status_code, response["Location"].partition("?")[0]) == (302, "/account/sign-in/"), path
-
-
-def test_a_form_without_the_token_of_its_page_is_refused(person: Account) -> None:
-    site = an_embed(person)
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(person)
-    assert client.post(f"{SITES}{site.pk}/pause/").status_code == 403
-    assert Embed.objects.get().status == EmbedStatus.ACTIVE
+    other, deleted = an_embed(), an_embed(account)
+    Embed.objects.filter(pk=deleted.pk).update(deleted_at=datetime.now(UTC))
+    unchanged(other, deleted)
+    for key in (other.pk, deleted.pk, UNKNOWN_ID):
+        assert {client.post(f"{SITES}{key}/{path}", {"host": "a.example"}).status_code for path in POSTED} == {404}
+    for key in (deleted.pk, UNKNOWN_ID):
+        assert {client.get(f"{SITES}{key}/{path}").status_code for path in READ} == {404}
 
 
 def test_no_page_is_over_100_kilobytes(client: Client, person: Account) -> None:
@@ -264,3 +232,91 @@ def test_no_page_is_over_100_kilobytes(client: Client, person: Account) -> None:
     for name in (name for name in READ if not name.endswith("csv")):
         assert len(client.get(f"{SITES}{site.pk}/{name}").content) < 100_000, name
     assert len(client.get(f"{SITES}{site.pk}/?days=90").content) < 100_000
+
+
+@pytest.fixture
+def site(person: Account) -> Embed:
+    return an_embed(person)
+
+
+def count(site: Embed, event: str, number: int, *, days_ago: int = 0, path: str = "/") -> None:
+    day = today() - timedelta(days=days_ago)
+    DailyCount.objects.create(embed_id=site.pk, day=day, path=path, event=event, count=number)
+
+
+def test_figures_compare_with_the_period_before(site: Embed) -> None:
+    count(site, "trigger_view", 30, days_ago=6)
+    count(site, "trigger_view", 20, days_ago=7)
+    count(site, "panel_open", 5, days_ago=13)
+    count(site, "post_created", 1)
+    count(site, "reply_created", 2)
+    count(site, "trigger_view", 1_000, days_ago=14)
+    views, opens, posts, _visitors = Numbers(site, days=7, today=today()).figures
+    assert (views.now, views.before, views.change) == (30, 20, 50)
+    assert (opens.now, opens.before, opens.change) == (0, 5, -100)
+    assert (posts.now, posts.before, posts.change) == (3, 0, None)
+
+
+def test_the_funnel_has_the_share_of_the_step_before(site: Embed) -> None:
+    count(site, "trigger_view", 200)
+    count(site, "panel_open", 50)
+    steps = Numbers(site, days=7, today=today()).funnel
+    assert [(step.count, step.share, step.width) for step in steps] == [(200, None, 100), (50, 25, 25), (0, 0, 0)]
+
+
+def test_a_step_that_exceeds_the_step_before_has_no_share(site: Embed) -> None:
+    count(site, "panel_open", 5)
+    assert [step.share for step in Numbers(site, days=7, today=today()).funnel] == [None, None, 0]
+
+
+def test_raw_and_counted_events_are_added(site: Embed) -> None:
+    count(site, "post_created", 2)
+    send(site, "reply_created", datetime.now(UTC))
+    send(site, "trigger_view", datetime.now(UTC))
+    assert posts_by_day(embed_ids=[site.pk, an_embed().pk], first=today(), last=today()) == {site.pk: {today(): 3}}
+    assert posts_by_day(embed_ids=[], first=today(), last=today()) == {}
+
+
+@pytest.mark.parametrize(("days", "shown"), [("7", 7), ("90", 90), ("30", 30), ("", 30), ("8", 30), ("x", 30)])
+def test_the_page_has_a_plot_with_a_table_for_each_step(client: Client, site: Embed, days: str, shown: int) -> None:
+    count(site, "trigger_view", 3)
+    page = client.get(f"{SITES}{site.pk}/", {"days": days}).content.decode()
+    assert page.count('<figure class="plot">') == 3
+    assert page.count("<rect x=") == 3 * shown
+
+
+def test_a_site_without_visits_says_so(client: Client, site: Embed) -> None:
+    page = client.get(f"{SITES}{site.pk}/").content.decode()
+    assert "No visits in this period" in page
+    assert "not seen your widget" in page
+
+
+def test_top_pages_are_the_busiest_and_paths_are_text(client: Client, site: Embed) -> None:
+    count(site, "trigger_view", 5, path="/<script>")
+    for number in range(30):
+        count(site, "trigger_view", 10 + number, path=f"/page-{number}")
+    page = client.get(f"{SITES}{site.pk}/").content.decode()
+    assert page.index("/page-29") < page.index("/page-28")
+    assert "/page-9<" not in page
+    assert "<script>" not in page
+
+
+def rows(response: Any) -> list[list[str]]:
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    return list(csv.reader(io.StringIO(response.content.decode())))
+
+
+def test_tables_have_the_days_or_the_pages(client: Client, site: Embed) -> None:
+    count(site, "trigger_view", 5, path="/blog")
+    days = rows(client.get(f"{SITES}{site.pk}/numbers.csv?days=7"))
+    assert len(days) == 8
+    assert days[-1][0] == today().isoformat()
+    assert days[-1][days[0].index("trigger_view")] == "5"
+    response = client.get(f"{SITES}{site.pk}/numbers.csv?by=pages")
+    assert "attachment" in response["Content-Disposition"]
+    assert rows(response)[1][:3] == ["/blog", "0", "5"]
+
+
+def test_no_cell_of_a_table_is_a_formula(client: Client, site: Embed) -> None:
+    count(site, "trigger_view", 5, path="＝1")
+    assert rows(client.get(f"{SITES}{site.pk}/numbers.csv?by=pages"))[1][0] == "'＝1"

@@ -1,29 +1,32 @@
-"""The journey of an owner, from the list to a widget that is seen; every page with axe, and the keyboard."""
+"""The journeys of owners and moderators in a browser: with and without scripts, by keyboard, and for axe."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from embeds import sightings
 from embeds.models import DailyCount, Embed
+from messaging.models import Account, Community, Message, Moderator
 from messaging.models import Page as PageRow
+from messaging.services.bans import ban_account
+from messaging.services.communities import create_community
 from tests.account_area.conftest import sign_in
-from tests.account_area.looks import BOTH_SIZES, check_at_both_sizes
+from tests.account_area.looks import DESKTOP, check_in_turn
+from tests.api import Api
+from tests.browser import PATIENCE_MS
 from tests.embeds.making import an_embed
-from tests.factories import PersonFactory
+from tests.factories import AgentAccountFactory, MessageFactory, PersonFactory
 from tests.widget.live import panel_frame, store_session
 from tests.widget.test_panel_own import COLLECT_EVENTS, write
 
-if TYPE_CHECKING:
-    from messaging.models import Account
-
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PAGES = ("", "install/?address=site.example", "look/", "pages/", "words/", "settings/", "delete/")
+MODERATION_PAGES = ["", "?state=reported", "?state=recent", "rules/", "people/", "log/"]
 
 
 @pytest.fixture
@@ -46,7 +49,7 @@ def site_with(page: Page, host: str, code: str) -> str:
 
 
 @pytest.mark.journey
-@BOTH_SIZES
+@pytest.mark.parametrize("browser_context", [DESKTOP], indirect=True, ids=["desktop"])
 def test_from_the_list_to_a_widget_that_is_seen(
     owner: Account, browser_context: BrowserContext, live_server: Any
 ) -> None:
@@ -114,7 +117,7 @@ def test_every_page_passes_axe_and_fits_the_window(owner: Account, browser_conte
     page = browser_context.new_page()
     for path in ("/account/sites/", "/account/sites/new/", *(f"/account/sites/{site.pk}/{part}" for part in PAGES)):
         page.goto(path)
-        check_at_both_sizes(page)
+        check_in_turn(page)
 
 
 def test_the_keyboard_alone_changes_the_look(owner: Account, browser_context: BrowserContext) -> None:
@@ -133,3 +136,92 @@ def test_the_keyboard_alone_changes_the_look(owner: Account, browser_context: Br
     expect(page.get_by_role("status")).to_have_text("Saved.")
     site.refresh_from_db()
     assert site.trigger_config["type"] == "bubble"
+
+
+def harbour(moderator: Account) -> tuple[Community, Message]:
+    community = create_community(owner=moderator, name="Harbour Gazette")
+    long = "The ferry leaves at **nine**, see [the table](https://example.org/ferry).\n\n- Monday\n- Tuesday"
+    parent = MessageFactory(community=community, content="When does the first ferry leave in the morning?")
+    pending: Message = MessageFactory(community=community, parent=parent, content=long, status="pending")
+    spam = MessageFactory(community=community, author=AgentAccountFactory(), content="Buy cheap watches " * 30)
+    for reason in ("spam", "abuse"):
+        spam.reports.create(reporter=PersonFactory(), reason=reason, note="The same as yesterday.")
+    Moderator.objects.create(community=community, account=PersonFactory(name="Grace Hopper"))
+    ban_account(community_id=community.pk, account_id=PersonFactory().pk, by=moderator, reason="Floods the pages.")
+    return community, pending
+
+
+def page_of_moderator(context: BrowserContext, url: str) -> tuple[Page, Community, Message]:
+    """A page in which the moderator of the harbour is signed in, its community, and the post that waits."""
+    moderator = PersonFactory()
+    community, pending = harbour(moderator)
+    sign_in(context, url, moderator)
+    return context.new_page(), community, pending
+
+
+def path(community: Community) -> str:
+    return f"/account/communities/{community.slug}/moderation/"
+
+
+@pytest.mark.journey
+def test_a_post_is_approved_and_hidden_and_the_pages_are_accessible(
+    browser_context: BrowserContext, live_server: Any
+) -> None:
+    page, community, pending = page_of_moderator(browser_context, live_server.url)
+    for address in MODERATION_PAGES:
+        page.goto(path(community) + address)
+        check_in_turn(page)
+    page.goto(path(community))
+    page.evaluate("window.unchanged = true")
+    page.get_by_role("button", name="Approve").last.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("1 post approved.")
+    expect(page.get_by_role("status")).to_be_focused()
+    page.get_by_role("link", name="Recent").click()
+    page.locator(f"#post-{pending.pk}").get_by_role("button", name="Hide", exact=True).click()
+    expect(page.get_by_role("status")).to_have_text("1 post hidden.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_have_text("1 post restored.")
+    assert Message.objects.get(pk=pending.pk).status == "published"
+
+
+def test_a_decision_that_a_script_cannot_send_is_sent_by_its_form(
+    browser_context: BrowserContext, live_server: Any
+) -> None:
+    page, community, pending = page_of_moderator(browser_context, live_server.url)
+    page.add_init_script("window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
+    page.goto(path(community))
+    card = page.locator(f"#post-{pending.pk}")
+    card.get_by_role("button", name="Hide", exact=True).click()
+    expect(page.get_by_role("status")).to_have_text("1 post hidden.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_have_text("1 post restored.")
+    page.go_back()
+    assert page.locator("#queue[aria-busy=true]").count() == 0
+
+
+def test_a_post_that_was_edited_after_it_was_read_is_shown_again(
+    browser_context: BrowserContext, live_server: Any
+) -> None:
+    page, community, pending = page_of_moderator(browser_context, live_server.url)
+    Message.objects.filter(pk=pending.pk).update(updated_at=datetime(2026, 5, 1, tzinfo=UTC))
+    page.goto(path(community))
+    assert Api.as_person(pending.author).put(f"/api/messages/{pending.pk}", {"content": "At ten"}).status == 200
+    card = page.locator(f"#post-{pending.pk}")
+    card.get_by_role("button", name="Approve").click()
+    expect(page.get_by_role("status")).to_contain_text("The author edited this post after you read it.")
+    expect(card).to_contain_text("At ten")
+    assert Message.objects.get(pk=pending.pk).status == "pending"
+    card.get_by_role("button", name="Approve").click()
+    expect(page.get_by_role("status")).to_have_text("1 post approved.")
+
+
+def test_several_posts_are_decided_without_scripts(browser: Browser, live_server: Any) -> None:
+    context = browser.new_context(java_script_enabled=False, base_url=live_server.url)
+    context.set_default_timeout(PATIENCE_MS)
+    page, community, pending = page_of_moderator(context, live_server.url)
+    page.goto(path(community))
+    page.get_by_role("checkbox").check()
+    page.locator("#several").get_by_role("button", name="Approve").click()
+    expect(page.get_by_role("status")).to_have_text("1 post approved.")
+    context.close()
+    assert Message.objects.get(pk=pending.pk).status == "published"

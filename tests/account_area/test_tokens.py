@@ -1,29 +1,55 @@
-"""The tokens of an agent on their pages."""
+"""The tokens and the webhooks of an agent on their pages."""
 
 from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 from uuid import uuid4
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.test import Client
 
+from account_area import submissions
 from account_area.agents.queries import TOKENS_SHOWN
 from account_area.models import Submission
 from agents.models import AgentToken
 from agents.models.token import ACTIVE_MAX
-from agents.services import create_token, freeze_agent, revoke_token
-from messaging.models import Account
-from tests.account_area.aborting import aborted_before_an_equal_form
+from agents.services import create_token, freeze_agent
+from messaging.models import Account, Webhook, WebhookDelivery
+from messaging.services.webhooks import disable_webhook
+from tests.admin.bystanders import Unchanged
 from tests.agents.factories import TokenHolder, agent_with_token, expired_tokens
 from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
+from tests.webhooks.making import GLOBAL_URL, a_webhook
 
+DEADLOCK = "DO $$ BEGIN RAISE 'as of a deadlock' USING ERRCODE = '40P01'; END $$"
 pytestmark = pytest.mark.django_db
+
+
+@contextmanager
+def aborted_before_an_equal_form(found: str) -> Iterator[None]:
+    """The first try is aborted after it has created its row; the next one finds that an equal form has made `found`."""
+    tries = []
+
+    def once(*, create: Callable[[], str], **_arguments: object) -> str:
+        tries.append(create)
+        if len(tries) == 1:
+            create()
+            with connection.cursor() as cursor:
+                cursor.execute(DEADLOCK)
+        return found
+
+    with mock.patch.object(submissions, "_once", once):
+        yield
+    assert len(tries) == 2
 
 
 @pytest.fixture
@@ -40,7 +66,7 @@ def page_of(holder: TokenHolder, action: str) -> str:
 
 
 def create(client: Client, holder: TokenHolder, **changes: Any) -> Any:
-    sent = {"submission": str(uuid4()), "label": "laptop", "days": "30"} | changes
+    sent = {"submission": str(uuid4()), "label": "<b>laptop", "days": "30"} | changes
     return client.post(f"{list_of(holder)}new/", sent)
 
 
@@ -67,7 +93,8 @@ def test_a_new_token_is_once_in_one_response(
     assert response.content.decode().count(value) == 1
     assert response["Cache-Control"] == "private, no-store"
     row = AgentToken.objects.get(prefix=value[:12])
-    assert (row.label, (row.expires_at - row.created_at).days) == ("laptop", 30)
+    assert (row.label, (row.expires_at - row.created_at).days) == ("<b>laptop", 30)
+    assert "&lt;b&gt;laptop" in client.get(list_of(holder)).content.decode()
     for path in (list_of(holder), f"{list_of(holder)}?made={row.pk}", f"/account/agents/{holder.account.handle}/"):
         assert value not in client.get(path).content.decode()
     stored = [session.get_decoded() for session in Session.objects.all()]
@@ -128,11 +155,16 @@ def test_a_bad_field_is_shown_in_the_form(client: Client, holder: TokenHolder, f
     assert AgentToken.objects.count() == 1
 
 
-def test_the_sixth_token_is_refused_in_the_form(client: Client, holder: TokenHolder) -> None:
-    fill(holder)
-    response = create(client, holder)
-    assert response.context["form"].non_field_errors() == ["Five tokens work, the most allowed. Replace or revoke one."]
-    assert "tokens/new/" not in client.get(list_of(holder)).content.decode()
+def test_the_sixth_token_is_refused_and_the_list_needs_a_fixed_number_of_queries(
+    client: Client, holder: TokenHolder, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(2):
+        with django_assert_max_num_queries(6):
+            shown = client.get(list_of(holder)).content.decode()
+        fill(holder)
+    assert "tokens/new/" not in shown
+    errors = create(client, holder).context["form"].non_field_errors()
+    assert errors == ["Five tokens work, the most allowed. Replace or revoke one."]
 
 
 def test_a_token_that_works_is_shown_however_many_later_ones_have_ended(client: Client, holder: TokenHolder) -> None:
@@ -175,15 +207,19 @@ def test_an_agent_without_posts_gets_a_command_that_reads(client: Client, person
 
 
 def test_a_token_is_replaced_and_the_former_one_works_on(client: Client, holder: TokenHolder) -> None:
-    response = rotate(client, holder, "week")
+    key = uuid4()
+    response = rotate(client, holder, "week", key)
     value = response.context["value"]
     assert works(value)
     assert works(holder.value)
     assert response.content.decode().count(value) == 1
+    assert rotate(client, holder, "week", key).status_code == 302
+    assert AgentToken.objects.count() == 2
 
 
-def test_at_the_limit_the_former_token_ends_at_once(client: Client, holder: TokenHolder) -> None:
+def test_at_the_limit_the_former_token_ends_at_once(client: Client, holder: TokenHolder, unchanged: Unchanged) -> None:
     fill(holder)
+    unchanged(*AgentToken.objects.exclude(pk=holder.token.pk))
     opened = client.get(page_of(holder, "rotate"))
     refused = rotate(client, holder, "day")
     assert refused.context["form"].non_field_errors()
@@ -195,25 +231,18 @@ def test_at_the_limit_the_former_token_ends_at_once(client: Client, holder: Toke
     assert not works(holder.value)
 
 
-def test_a_replacement_sent_twice_makes_one_token(client: Client, holder: TokenHolder) -> None:
-    key = uuid4()
-    assert rotate(client, holder, "now", key).status_code == 200
-    assert rotate(client, holder, "now", key).status_code == 302
-    assert AgentToken.objects.count() == 2
-
-
-def test_a_token_that_does_not_work_is_not_replaced(client: Client, holder: TokenHolder) -> None:
-    revoke_token(token_id=holder.token.pk, by=holder.request.requester)
-    assert rotate(client, holder, "now").context["form"].non_field_errors()
-    assert AgentToken.objects.count() == 1
-
-
-def test_a_token_is_revoked_after_a_confirmation(client: Client, holder: TokenHolder) -> None:
+def test_a_token_is_revoked_once_after_a_confirmation_and_not_replaced(
+    client: Client, holder: TokenHolder, person: Account, unchanged: Unchanged
+) -> None:
+    second, _value = create_token(request_id=holder.request.pk, by=person)
+    unchanged(second, agent_with_token(requester=person).token)
     assert holder.token.prefix in client.get(page_of(holder, "revoke")).content.decode()
     assert works(holder.value)
-    assert client.post(page_of(holder, "revoke"))["Location"] == list_of(holder)
-    assert not works(holder.value)
-    assert client.post(page_of(holder, "revoke")).status_code == 302
+    for _ in range(2):
+        assert client.post(page_of(holder, "revoke"))["Location"] == list_of(holder)
+        assert not works(holder.value)
+    assert rotate(client, holder, "now").context["form"].non_field_errors()
+    assert AgentToken.objects.filter(agent=holder.agent).count() == 2
 
 
 def test_the_token_of_another_agent_does_not_exist(client: Client, holder: TokenHolder, person: Account) -> None:
@@ -227,22 +256,113 @@ def test_the_token_of_another_agent_does_not_exist(client: Client, holder: Token
         assert works(other.value)
 
 
-def test_a_form_needs_its_token_against_forgery(person: Account, holder: TokenHolder) -> None:
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(person)
-    assert create(client, holder).status_code == 403
-    assert AgentToken.objects.count() == 1
+@pytest.fixture(autouse=True)
+def _enabled(settings: Any) -> None:
+    settings.WEBHOOKS = True
 
 
-def test_labels_are_text(client: Client, holder: TokenHolder) -> None:
-    create(client, holder, label="<b>bold</b>")
-    assert "&lt;b&gt;bold" in client.get(list_of(holder)).content.decode()
+def webhooks_of(holder: TokenHolder) -> str:
+    return f"/account/agents/{holder.account.handle}/webhooks/"
 
 
-def test_the_list_needs_a_fixed_number_of_queries(
-    client: Client, holder: TokenHolder, django_assert_max_num_queries: Any
+def create_webhook(client: Client, holder: TokenHolder, **changes: Any) -> Any:
+    sent = {"submission": str(uuid4()), "url": GLOBAL_URL, "types": ["reply"]} | changes
+    return client.post(f"{webhooks_of(holder)}new/", sent)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_secret_of_an_aborted_try_is_not_shown(client: Client, holder: TokenHolder) -> None:
+    webhook = a_webhook(holder)
+    page = f"{webhooks_of(holder)}{webhook.pk}/"
+    with aborted_before_an_equal_form(f"{page}?made"):
+        assert client.post(f"{page}rotate/", {"submission": str(uuid4())})["Location"] == f"{page}?made"
+
+
+def test_a_webhook_is_created_once_and_its_secret_shown_once(client: Client, holder: TokenHolder) -> None:
+    key = str(uuid4())
+    response = create_webhook(client, holder, submission=key)
+    secret = response.context["secret"]
+    webhook = Webhook.objects.get()
+    assert (webhook.url, webhook.types, webhook.target_id) == (GLOBAL_URL, ["reply"], holder.account.pk)
+    assert response.content.decode().count(secret) == 1
+    second = create_webhook(client, holder, submission=key)
+    assert second.status_code == 302
+    shown = client.get(second["Location"]).content.decode()
+    assert "was shown once" in shown
+    assert secret not in shown
+    assert GLOBAL_URL in client.get(webhooks_of(holder)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("url", ""),
+        ("url", "http://93.184.215.14/hook"),
+        ("url", "https://127.0.0.1/hook"),
+        ("url", "javascript:alert(1)"),
+        ("url", "https://example.com/" + "x" * 2048),
+        ("types", ["message.created"]),
+    ],
+)
+def test_a_bad_field_of_a_webhook_is_shown_in_the_form(
+    client: Client, holder: TokenHolder, field: str, value: Any
 ) -> None:
-    for _ in range(2):
-        with django_assert_max_num_queries(6):
-            client.get(list_of(holder))
-        fill(holder)
+    response = create_webhook(client, holder, **{field: value})
+    assert response.context["form"].errors[field]
+    assert not Webhook.objects.exists()
+
+
+def test_test_rotation_and_deletion(client: Client, holder: TokenHolder, unchanged: Unchanged) -> None:
+    webhook = a_webhook(holder)
+    unchanged(a_webhook(holder), a_webhook(agent_with_token()))
+    page = f"{webhooks_of(holder)}{webhook.pk}/"
+    assert client.post(f"{page}test/")["Location"] == page
+    webhook.refresh_from_db()
+    assert webhook.test_id is not None
+    assert client.get(f"{page}test/").status_code == 405
+    key = {"submission": str(uuid4())}
+    before = bytes(webhook.secret)
+    assert client.post(f"{page}rotate/", key).context["secret"].startswith("whsec_")
+    assert client.post(f"{page}rotate/", key).status_code == 302
+    webhook.refresh_from_db()
+    assert bytes(webhook.previous_secret) == before
+    assert client.post(f"{page}delete/")["Location"] == webhooks_of(holder)
+    assert client.get(page).status_code == 404
+
+
+def test_the_page_has_the_deliveries_with_their_outcome(client: Client, holder: TokenHolder) -> None:
+    webhook = a_webhook(holder)
+    for error, status in (("", 204), ("refused", 500), ("timeout", None)):
+        WebhookDelivery.objects.create(
+            webhook=webhook, event_id=uuid4(), type="reply", attempt=1, status_code=status, error=error, duration_ms=9
+        )
+    shown = client.get(f"{webhooks_of(holder)}{webhook.pk}/").content.decode()
+    assert all(part in shown for part in ("Delivered", "(204)", "(500)", "No answer within 5 seconds"))
+
+
+def test_a_blocked_webhook_shows_the_reason_and_is_not_deleted(client: Client, holder: TokenHolder) -> None:
+    webhook = a_webhook(holder)
+    disable_webhook(webhook_id=webhook.pk, by=SuperAdminFactory(), reason="Floods.")
+    page = f"{webhooks_of(holder)}{webhook.pk}/"
+    assert "Floods." in client.get(page).content.decode()
+    assert client.post(f"{page}delete/").status_code == 403
+    assert Webhook.objects.exists()
+
+
+def test_without_webhooks_the_page_says_so(client: Client, holder: TokenHolder, settings: Any) -> None:
+    webhook = a_webhook(holder)
+    settings.WEBHOOKS = False
+    shown = client.get(webhooks_of(holder)).content.decode()
+    assert "sends no webhooks" in shown
+    assert "webhooks/new/" not in shown
+    assert client.get(f"{webhooks_of(holder)}new/").status_code == 403
+    assert create_webhook(client, holder).status_code == 403
+    assert client.get(f"{webhooks_of(holder)}{webhook.pk}/").status_code == 200
+
+
+def test_the_webhooks_of_another_agent_do_not_exist(client: Client, holder: TokenHolder, person: Account) -> None:
+    for other in (agent_with_token(), agent_with_token(requester=person)):
+        page = f"{webhooks_of(holder)}{a_webhook(other).pk}/"
+        assert [client.get(page + action).status_code for action in ("", "rotate/", "delete/")] == [404] * 3
+        assert [client.post(page + action).status_code for action in ("test/", "rotate/", "delete/")] == [404] * 3
+    assert Webhook.objects.count() == 2
