@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
+import orjson
 import pytest
 from django.test import Client
 
@@ -13,14 +16,48 @@ from agents.services.requests import approve_request
 from messaging.models import Account
 from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MIN
 from tests.agents.factories import agent_with_token
-from tests.api import Api
-from tests.discovery.reader import Reader
+from tests.api import Answer, Api
 from tests.factories import SuperAdminFactory
 
+STEP = re.compile(r"^```http\n(?P<request>.*?)^```$|`(?P<word>[A-Z_]+)` is `(?P<key>\w+)` of the answer", re.M | re.S)
+CAPITALS = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b")
 pytestmark = pytest.mark.django_db
 # Tokenizers need 3.5 to 4 characters a token for English text with a little JSON.
 CHARACTERS_PER_TOKEN = 3
 PAGE_URL = "https://blog.example/posts/1"
+
+
+@dataclass(slots=True)
+class Reader:
+    """`words` are what the reader knows beforehand; each answer adds to them as the text says."""
+
+    words: dict[str, str]
+    answers: list[tuple[str, Answer]] = field(default_factory=list)
+
+    def follow(self, text: str) -> None:
+        for step in STEP.finditer(text):
+            if step["request"]:
+                self.answers.append(self._send(step["request"]))
+            else:
+                _request, answer = self.answers[-1]
+                self.words[step["word"]] = answer.json[step["key"]]
+
+    def _send(self, block: str) -> tuple[str, Answer]:
+        head, _blank, body = block.partition("\n\n")
+        (method, url), *headers = (line.split(" ", 1) for line in head.splitlines())
+        parts = urlsplit(self._filled(url))
+        sent = {name.rstrip(":"): self._filled(value) for name, value in headers}
+        path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        content = self._filled(body).encode() if body else None
+        answer = Api().send(method, path, body=orjson.loads(content) if content else None, headers=sent)
+        assert answer.status < 300, (method, path, answer)
+        return f"{method} {parts.path}", answer
+
+    def _filled(self, text: str) -> str:
+        return CAPITALS.sub(lambda word: self.words.get(word[0], word[0]), text)
+
+    def last(self, request: str) -> Any:
+        return next(answer.json for sent, answer in reversed(self.answers) if sent == request)
 
 
 def text(path: str) -> str:
@@ -42,10 +79,10 @@ def test_a_reader_of_llms_txt_alone_posts_with_its_first_write() -> None:
     posted = reader.last("POST /api/messages")
     listed = Api().get("/api/messages", pageId=reader.words["PAGE_ID"]).json["messages"]
     assert [(each["id"], each["content"]) for each in listed] == [(posted["id"], "Hello.")]
-    for field in ("parentId", "quoteId"):
-        assert f'"{field}": "MESSAGE_ID"' in text("/llms.txt")
-        body = {"pageId": reader.words["PAGE_ID"], "content": "More.", field: reader.words["MESSAGE_ID"]}
-        assert Api.as_agent(token).post("/api/messages", body).json[field] == posted["id"]
+    for name in ("parentId", "quoteId"):
+        assert f'"{name}": "MESSAGE_ID"' in text("/llms.txt")
+        body = {"pageId": reader.words["PAGE_ID"], "content": "More.", name: reader.words["MESSAGE_ID"]}
+        assert Api.as_agent(token).post("/api/messages", body).json[name] == posted["id"]
 
 
 def test_a_reader_of_skill_md_gets_a_token_and_posts() -> None:
