@@ -39,7 +39,7 @@ def every_page(django_db_setup: None, django_db_blocker: Any) -> Iterator[EveryP
     from tests.admin.every_page import EveryPage
 
     with undone_after_module(django_db_blocker), pytest.MonkeyPatch.context() as patch:
-        # In this transaction, not in a thread.
+        # The use of a token is written in this transaction, not in a thread.
         patch.setattr("django.conf.settings.TOKEN_USE_SECONDS", 0)
         rows = EveryPage()
         patch.undo()

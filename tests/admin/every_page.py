@@ -79,7 +79,7 @@ class EveryPage:
         return sorted(set(_paths(admin.site.get_urls())))
 
     def one_path_of_each_kind(self) -> list[str]:
-        """With the id of the newest row: of the accounts, that of the caller who was created last."""
+        """The id is that of the newest row: of the accounts, that of the caller who was created last."""
         return list({kind_of(path): path for path in self.paths()}.values())
 
     def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -129,7 +129,7 @@ def _filled(path: str, model: Any) -> Iterator[str]:
     elif path.startswith("/admin/r/"):
         yield "/admin/r/1/1/"
     elif path.startswith("/admin/record/"):
-        # Of no record; `tests.desk.test_records` downloads one.
+        # There is no such record; `tests.desk.test_records` downloads one.
         yield f"/admin/record/{UUID(int=0)}/"
     else:
         for pk in model._default_manager.values_list("pk", flat=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import pairwise, product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,6 +65,19 @@ def page(context: BrowserContext, live_server: Any, boss: Account) -> Page:
     """A browser page with the session of the super admin."""
     sign_in(context, live_server.url, boss)
     return context.new_page()
+
+
+@pytest.fixture
+def apart(request: Any, browser: Browser, live_server: Any, page: Page) -> Iterator[Page]:
+    """A page whose console is not looked at, as a browser logs each 409; `request.param`: with scripts."""
+    context = browser.new_context(
+        base_url=live_server.url,
+        storage_state=page.context.storage_state(),
+        viewport=page.viewport_size,
+        java_script_enabled=getattr(request, "param", True),
+    )
+    yield context.new_page()
+    context.close()
 
 
 def expect_message(page: Page, text: str) -> None:
@@ -214,21 +226,8 @@ def test_pages_fit_the_width_and_have_no_inline_scripts_or_styles(page: Page) ->
     message = MessageFactory(
         author=holder.agent.account, content="m" * 5000, tag_type="claim", payload={"statement": "s" * 999}
     )
-    rows = (
-        request,
-        holder.request,
-        holder.agent,
-        holder.token,
-        message,
-        an_embed(name="e" * 120),
-        PersonFactory(),
-    )
-    pages = [
-        "/admin/",
-        *(path_of(row) for row in rows),
-        path_of(request, "approve"),
-        path_of(holder.agent, "narrow"),
-    ]
+    rows = (request, holder.request, holder.agent, holder.token, message, an_embed(name="e" * 120), PersonFactory())
+    pages = ["/admin/", *map(path_of, rows), path_of(request, "approve"), path_of(holder.agent, "narrow")]
     pages += [path_of(model, "changelist") for model in (AgentRequest, Agent, AgentToken, Message, Account)]
     for path in pages:
         page.goto(path)
@@ -461,42 +460,32 @@ def test_posts_are_decided_in_their_list(page: Page) -> None:
     assert [Message.objects.get(pk=one.pk).status for one in (first, second)] == ["published", "pending"]
 
 
-def test_a_key_does_not_approve_a_text_that_came_after_the_list(browser: Any, live_server: Any, page: Page) -> None:
+def test_a_key_does_not_approve_a_text_that_came_after_the_list(apart: Page) -> None:
     message = MessageFactory(status="pending", updated_at=datetime(2026, 5, 1, tzinfo=UTC))
-    # Of its own, since a browser logs each 409 as an error.
-    context = browser.new_context(base_url=live_server.url, storage_state=page.context.storage_state())
-    listed = context.new_page()
-    listed.goto(path_of(Message, "changelist") + PENDING)
-    expect_current(listed, f"Post of {message.author}")
+    apart.goto(path_of(Message, "changelist") + PENDING)
+    expect_current(apart, f"Post of {message.author}")
     assert Api.as_person(message.author).put(f"/api/messages/{message.pk}", {"content": "Later"}).status == 200
-    listed.keyboard.press("a")
-    expect(listed.locator(".decision-done")).to_contain_text("message edited")
+    apart.keyboard.press("a")
+    expect(apart.locator(".decision-done")).to_contain_text("message edited")
     assert Message.objects.get(pk=message.pk).status == "pending"
-    listed.reload()
-    expect(listed.locator(".field-excerpt")).to_have_text("Later")
-    listed.keyboard.press("a")
-    expect(listed.locator("#changelist")).not_to_contain_text("Later")
+    apart.reload()
+    expect(apart.locator(".field-excerpt")).to_have_text("Later")
+    apart.keyboard.press("a")
+    expect(apart.locator("#changelist")).not_to_contain_text("Later")
     assert Message.objects.get(pk=message.pk).status == "published"
-    context.close()
 
 
-def test_a_key_does_not_undo_the_later_decision_of_another_moderator(
-    browser: Any, live_server: Any, page: Page
-) -> None:
+def test_a_key_does_not_undo_the_later_decision_of_another_moderator(apart: Page) -> None:
     first, second = MessageFactory.create_batch(2, status="pending")
-    # As above.
-    context = browser.new_context(base_url=live_server.url, storage_state=page.context.storage_state())
-    listed = context.new_page()
-    listed.goto(path_of(Message, "changelist") + PENDING)
-    expect_current(listed, f"Post of {first.author}")
-    listed.keyboard.press("a")
-    expect_current(listed, f"Post of {second.author}")
+    apart.goto(path_of(Message, "changelist") + PENDING)
+    expect_current(apart, f"Post of {first.author}")
+    apart.keyboard.press("a")
+    expect_current(apart, f"Post of {second.author}")
     return_to_review(message_id=first.pk, by=SuperAdminFactory())
     approve_message(message_id=first.pk, by=SuperAdminFactory())
-    listed.keyboard.press("u")
-    expect(listed.locator(".decision-done")).to_contain_text("message state changed (status: published)")
+    apart.keyboard.press("u")
+    expect(apart.locator(".decision-done")).to_contain_text("message state changed (status: published)")
     assert Message.objects.get(pk=first.pk).status == "published"
-    context.close()
 
 
 def test_a_dismissal_of_reports_is_undone_by_a_key(page: Page) -> None:
@@ -528,22 +517,15 @@ def test_the_page_of_a_job_shows_its_progress(page: Page, boss: Any, settings: A
 
 
 @on_a_phone
-def test_without_scripts_the_buttons_of_the_rows_decide(
-    browser: Any, live_server: Any, page: Page, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("apart", [False], indirect=True, ids=["without scripts"])
+def test_without_scripts_the_buttons_of_the_rows_decide(apart: Page) -> None:
     requester = PersonFactory()
     first, second = (RequestFactory(requester=requester, agent_handle=handle) for handle in ("first_one", "second_one"))
-    state = page.context.storage_state()
-    context = browser.new_context(
-        base_url=live_server.url, storage_state=state, java_script_enabled=False, viewport=page.viewport_size
-    )
-    plain = context.new_page()
-    plain.goto(path_of(AgentRequest, "changelist") + PENDING)
-    plain.get_by_role("button", name="Approve @first_one").click()
-    expect(plain.locator(".messagelist")).to_contain_text("approved")
-    assert plain.url.endswith(f"{PENDING}#row-{second.pk}")
-    plain.get_by_role("button", name="Undo").click()
-    expect(plain.locator(".messagelist")).to_contain_text("pending again")
+    apart.goto(path_of(AgentRequest, "changelist") + PENDING)
+    apart.get_by_role("button", name="Approve @first_one").click()
+    expect(apart.locator(".messagelist")).to_contain_text("approved")
+    assert apart.url.endswith(f"{PENDING}#row-{second.pk}")
+    apart.get_by_role("button", name="Undo").click()
+    expect(apart.locator(".messagelist")).to_contain_text("pending again")
     first.refresh_from_db()
     assert first.status == "pending"
-    context.close()

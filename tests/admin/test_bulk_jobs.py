@@ -30,13 +30,11 @@ from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.admin.desk.running import run_slice, run_soon, run_to_end
 from messaging.exceptions import JobFinished, JobNotUndoable, TooManyRows
 from messaging.management.actor import get_actor
-from messaging.models import Account, BulkJob, ChangedRow, JobState, Message, PostsChoice, Report
+from messaging.models import Account, BulkJob, JobState, Message, PostsChoice, Report
 from messaging.personal_data.erasures import request_erasure
 from messaging.services import bulk_jobs
 from messaging.services.bulk_jobs import (
-    STORED_DAYS,
     continue_job,
-    prune,
     start_job,
     start_on_posts_of,
     start_undo,
@@ -386,7 +384,7 @@ class TestPostsOfAnAuthor:
         for arguments in (["nobody", "--reason", "x"], [author.handle], [author.handle, "--reason", "r" * 501]):
             with pytest.raises(CommandError):
                 call_command("hide_posts", *arguments)
-        # Nor does it decide in the name of who cannot.
+        # It does not decide in the name of who cannot, either.
         for cannot in ({"is_active": False}, {"is_active": True, "erasure_due_at": timezone.now()}):
             Account.objects.filter(pk=boss.pk).update(**cannot)
             with pytest.raises(CommandError, match="suspended, or waits"):
@@ -446,14 +444,19 @@ def test_a_job_that_cannot_go_on_prevents_no_later_one(boss: Account, monkeypatc
     assert later.state == JobState.FINISHED
 
 
-def test_jobs_that_do_not_run_are_deleted_after_ninety_days(boss: Account) -> None:
-    running, ended = a_job([RequestFactory()], boss), a_job([RequestFactory()], boss)
+def test_jobs_that_do_not_run_are_deleted_after_ninety_days_with_the_rows_that_they_have_changed(
+    boss: Account, unchanged: Unchanged
+) -> None:
+    running, ended = a_job(RequestFactory.create_batch(2), boss), a_job([RequestFactory()], boss)
+    run_slice(running.pk, seconds=-1)
     run_to_end(ended.pk)
+    unchanged(BulkJob.objects.get(pk=running.pk), *running.changed_rows.all())
     later = timezone.now() + timedelta(days=bulk_jobs.STORED_DAYS, seconds=1)
     assert bulk_jobs.prune(now=timezone.now(), dry_run=False) == {"jobs of the admin": 0}
     assert bulk_jobs.prune(now=later, dry_run=True) == {"jobs of the admin": 1}
     assert bulk_jobs.prune(now=later, dry_run=False) == {"jobs of the admin": 1}
     assert BulkJob.objects.get() == running
+    assert not ended.changed_rows.exists()
 
 
 @pytest.fixture
@@ -552,61 +555,44 @@ def posts(status: str) -> list[Any]:
     return list(MessageFactory.create_batch(3, status=status))
 
 
-class TestRefusedRows:
-    @pytest.mark.parametrize(
-        ("action", "before", "by_other"),
-        [
-            ("hide", "published", hide_message),
-            ("restore", "hidden", restore_message),
-            ("approve", "pending", approve_message),
-        ],
-    )
-    def test_a_post_that_the_job_was_refused_stays_as_another_moderator_left_it(
-        self, admin_client: Client, boss: Account, action: str, before: str, by_other: Callable[..., Message]
-    ) -> None:
-        rows = posts(before)
-        job = a_job_on(rows, action, boss)
-        after = by_other(message_id=rows[1].pk, by=boss).status
-        done = run_to_end(job.pk)
-        assert (done.done, done.refused, statuses_of(rows)) == (2, 1, [after] * 3)
-        undoing = undone(admin_client, done)
-        assert (undoing.total, undoing.done, undoing.refused) == (2, 2, 0)
-        assert statuses_of(rows) == [before, after, before]
+@pytest.mark.parametrize(
+    ("action", "before", "by_other", "back"),
+    [
+        ("hide", "published", hide_message, restore_message),
+        ("restore", "hidden", restore_message, hide_message),
+        ("approve", "pending", approve_message, return_to_review),
+    ],
+)
+def test_posts_on_which_another_moderator_has_decided_before_the_job_or_since_stay(
+    admin_client: Client, boss: Account, action: str, before: str, by_other: Any, back: Any
+) -> None:
+    """That a post has the status of the job again does not matter."""
+    rows, other = MessageFactory.create_batch(4, status=before), SuperAdminFactory()
+    job = a_job_on(rows, action, boss)
+    after = by_other(message_id=rows[1].pk, by=boss).status
+    done = run_to_end(job.pk)
+    assert (done.done, done.refused, statuses_of(rows)) == (3, 1, [after] * 4)
+    for decide_again in (back, by_other):
+        decide_again(message_id=rows[2].pk, by=other)
+    undoing = undone(admin_client, done)
+    assert (undoing.total, undoing.done, undoing.refused) == (3, 2, 1)
+    assert undoing.errors == [f"{rows[2].pk}: message state changed (status: {after})"]
+    assert statuses_of(rows) == [before, after, after, before]
 
-    def test_an_agent_request_that_another_admin_rejected_stays_rejected(
-        self, admin_client: Client, boss: Account, unchanged: Unchanged
-    ) -> None:
-        rows: list[AgentRequest] = RequestFactory.create_batch(3)
-        elsewhere = reject_request(request_id=RequestFactory().pk, by=boss, reason="Spam.")
-        unchanged(elsewhere)
-        job = a_job_on(rows, "reject", boss)
-        reject_request(request_id=rows[0].pk, by=boss, reason="Mine.")
-        undone(admin_client, run_to_end(job.pk))
-        assert statuses_of(rows) == ["rejected", "pending", "pending"]
+
+def test_an_agent_request_that_another_admin_rejected_stays_rejected(
+    admin_client: Client, boss: Account, unchanged: Unchanged
+) -> None:
+    rows: list[AgentRequest] = RequestFactory.create_batch(3)
+    unchanged(reject_request(request_id=RequestFactory().pk, by=boss, reason="Spam."))
+    job = a_job_on(rows, "reject", boss)
+    reject_request(request_id=rows[0].pk, by=boss, reason="Mine.")
+    undone(admin_client, run_to_end(job.pk))
+    assert statuses_of(rows) == ["rejected", "pending", "pending"]
 
 
 class TestLaterDecisions:
-    """Of another moderator, after the job: they stay, although the status is that of the job again."""
-
-    @pytest.mark.parametrize(
-        ("action", "before", "later"),
-        [
-            ("hide", "published", (restore_message, hide_message)),
-            ("restore", "hidden", (hide_message, restore_message)),
-            ("approve", "pending", (return_to_review, approve_message)),
-        ],
-    )
-    def test_a_job_is_not_undone_for_a_post_on_which_another_moderator_has_decided_since(
-        self, admin_client: Client, boss: Account, action: str, before: str, later: tuple[Callable[..., Message], ...]
-    ) -> None:
-        rows, other = posts(before), SuperAdminFactory()
-        job = run_to_end(a_job_on(rows, action, boss).pk)
-        for decide_again in later:
-            after = decide_again(message_id=rows[1].pk, by=other).status
-        undoing = undone(admin_client, job)
-        assert (undoing.done, undoing.refused) == (2, 1)
-        assert undoing.errors == [f"{rows[1].pk}: message state changed (status: {after})"]
-        assert statuses_of(rows) == [before, after, before]
+    """Another moderator decides after the job: that stays, although the status is that of the job again."""
 
     def test_a_list_leaves_what_it_was_refused_and_what_another_moderator_has_decided_since(
         self, admin_client: Client, boss: Account, unchanged: Unchanged
@@ -743,33 +729,23 @@ class TestUndoingOnPostsOfAnAuthor:
         assert undone(admin_client, undoing).done == 1
         assert statuses_of([first, second]) == ["hidden", "hidden"]
 
-    def test_a_post_on_which_a_moderator_has_decided_since_is_refused(
+    def test_a_post_on_which_a_moderator_has_decided_since_is_refused_and_one_hidden_twice_restored_once(
         self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
         author = PersonFactory()
-        rows = MessageFactory.create_batch(5, author=author)
-        job = on_posts(author, BulkJob.HIDE_POSTS, boss)
-        for row in rows[:2]:
-            restore_message(message_id=row.pk, by=boss)
-        hide_message(message_id=rows[0].pk, by=boss)
-        undoing = undone(admin_client, job)
-        assert (undoing.state, undoing.done, undoing.refused) == ("finished", 3, 2)
-        assert statuses_of(rows) == ["hidden", *["published"] * 4]
-        assert "2 of the posts have another status now" in read(admin_client, undoing)
-
-    def test_a_post_that_a_job_hid_twice_is_restored_once(
-        self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 1)
-        author = PersonFactory()
-        rows = MessageFactory.create_batch(2, author=author)
+        rows = MessageFactory.create_batch(6, author=author)
         job = start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=boss)
         run_slice(job.pk, seconds=-1)
         restore_message(message_id=rows[0].pk, by=boss)
-        assert run_to_end(job.pk).done == 3
+        assert run_to_end(job.pk).done == 7
+        for row in rows[2:4]:
+            restore_message(message_id=row.pk, by=boss)
+        hide_message(message_id=rows[2].pk, by=boss)
         undoing = undone(admin_client, job)
-        assert (undoing.done, undoing.refused, statuses_of(rows)) == (2, 0, ["published"] * 2)
+        assert (undoing.state, undoing.done, undoing.refused) == ("finished", 4, 2)
+        assert statuses_of(rows) == [*["published"] * 2, "hidden", *["published"] * 3]
+        assert "2 of the posts have another status now" in read(admin_client, undoing)
 
 
 class TestDismissals:
@@ -860,13 +836,6 @@ def test_of_two_undos_at_once_one_gets_the_rows() -> None:
     assert sorted(race(3, undo)) == ["Undo: hide", "refused", "refused"]
     assert run_to_end(BulkJob.objects.latest("created_at").pk).done == 3
     assert statuses_of(rows) == ["published"] * 3
-
-
-def test_jobs_are_deleted_with_the_rows_that_they_have_changed(boss: Account) -> None:
-    run_to_end(a_job_on(posts("published"), "hide", boss).pk)
-    later = timezone.now() + timedelta(days=STORED_DAYS, seconds=1)
-    assert prune(now=later, dry_run=False) == {"jobs of the admin": 1}
-    assert not ChangedRow.objects.exists()
 
 
 def crash(job: BulkJob, monkeypatch: pytest.MonkeyPatch) -> None:

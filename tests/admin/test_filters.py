@@ -129,10 +129,10 @@ def _many_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Ite
 
 @pytest.mark.usefixtures("_many_rows")
 class TestManyRows:
-    """Of posts of an hour each, with a reaction each, a list reads few."""
+    """A list reads few of many posts, which are an hour apart and have a reaction each."""
 
     def rows_read(self, admin_client: Client, path: str, table: str) -> list[int]:
-        """By each statement of a page that reads the table in the order of the list, or by time."""
+        """Count for each statement of a page that reads the table in the order of the list, or by time."""
         with CaptureQueriesContext(connection) as captured:
             response = admin_client.get(path)
             assert response.status_code == 200
@@ -144,7 +144,7 @@ class TestManyRows:
 
     @pytest.mark.parametrize("days", [0, 7])
     def test_a_date_reads_no_older_rows(self, admin_client: Client, days: int) -> None:
-        """Nor does the CSV, which is in ascending order."""
+        """The CSV, which is in ascending order, reads none either."""
         today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
         since = today - timedelta(days=days)
         query = urlencode({"created_at__gte": str(since), "created_at__lt": str(today + timedelta(days=1))})

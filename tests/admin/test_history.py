@@ -143,7 +143,7 @@ def test_an_edit_removes_the_text_if_it_changes_it(approved: Message) -> None:
 
 
 def test_an_erasure_that_leaves_the_posts_removes_texts_and_reasons(approved: Message) -> None:
-    """Also of posts that a release without this rule has deleted."""
+    """Posts that a release without this rule has deleted are among them."""
     log_decision(by=SuperAdminFactory(), about=approved, verb="Hidden", reason="Rude.")
     Message.objects.filter(pk=approved.pk).update(status="deleted", content="")
     request_erasure(person=approved.author, posts=PostsChoice.ANONYMOUS, by=approved.author, wait=timedelta())

@@ -32,7 +32,7 @@ Sent = dict[str, list[str]]
 TYPED = SENT | {"account": "the_boss", "old_password": "x", "of": "post", "position": "1", "q": "harbour"}
 # What the confirmation page of an action on several rows sends.
 CONFIRMED = {"confirmed": "1", "index": "0", "select_across": "0", "as_of": "2026-01-01T00:00:00Z", "counted": "1"}
-# Without a form of their own, or, as the sign-out, on every page.
+# These have no form of their own, or, like the sign-out, one on every page.
 NO_FORM = ("/history/", "/jsi18n/", "/csv/", "/logout/")
 pytestmark = pytest.mark.django_db
 LONG = "9" * 5_000
@@ -44,7 +44,7 @@ LOOKUPS = ("", "__exact", "__gte", "__nope")
 # Any value of these is accepted: flags, texts that are not stored, and places and moments that are ignored if unknown.
 FREE = {"agents_may_post", "people_may_post", "read_only", "post", "text", "_save", "_addanother", "_continue"}
 FREE |= {"from_list", "next", "opened", "query", "confirmed", "index", "select_across", "as_of", "counted"}
-# For the script of a list; other clients get a page.
+# The script of a list asks for it; other clients get a page.
 JSON = {"Accept": "application/json"}
 
 

@@ -308,29 +308,24 @@ class TestPosts:
             code, answer = decide_json(admin_client, message, answer["undo"], reason="")
             assert (code, answer["state"]) == (200, status)
 
-    def test_an_undo_is_refused_after_the_decision_of_another_moderator(self, admin_client: Client) -> None:
-        post, other = MessageFactory(), SuperAdminFactory()
-        _code, answer = decide_json(admin_client, post, "hide", reason="Mine.")
-        restore_message(message_id=post.pk, by=other)
-        hide_message(message_id=post.pk, by=other, reason="Theirs.")
-        sent = {"reason": "", f"decided-{post.pk}": answer.get("decided", "")}
-        code, answer = decide_json(admin_client, post, "undo-hiding", **sent)
-        assert (code, "message state changed (status: hidden)" in answer["error"]) == (409, True)
-
     @pytest.mark.parametrize("in_list", [True, False])
-    def test_the_page_of_an_undo_is_refused_after_the_decision_of_another_moderator(
+    def test_an_undo_is_refused_after_the_decision_of_another_moderator(
         self, admin_client: Client, in_list: bool
     ) -> None:
-        post, other = MessageFactory(), SuperAdminFactory()
+        post, by_key, other = MessageFactory(), MessageFactory(), SuperAdminFactory()
         undo = link_of_undo(admin_client, post, "hide", in_list=in_list)
+        _code, answer = decide_json(admin_client, by_key, "hide", reason="Mine.")
         # A confirmation page that was opened without a decision to name is about the one that it shows.
         fields = {"reason": "", **decided_fields(admin_client, page(post, "undo-hiding"))}
-        restore_message(message_id=post.pk, by=other)
-        hide_message(message_id=post.pk, by=other, reason="Theirs.")
+        for each in (post, by_key):
+            restore_message(message_id=each.pk, by=other)
+            hide_message(message_id=each.pk, by=other, reason="Theirs.")
         assert "Nothing was changed" in send_form_at(admin_client, undo)
         admin_client.post(page(post, "undo-hiding"), fields)
-        post.refresh_from_db()
-        assert post.status == "hidden"
+        sent = {"reason": "", f"decided-{by_key.pk}": answer["decided"]}
+        code, answer = decide_json(admin_client, by_key, "undo-hiding", **sent)
+        assert (code, "message state changed (status: hidden)" in answer["error"]) == (409, True)
+        assert set(Message.objects.values_list("status", flat=True)) == {"hidden"}
 
     @pytest.mark.parametrize("in_list", [True, False])
     def test_the_page_of_an_undo_of_a_restoring_has_a_form(
