@@ -32,24 +32,17 @@ from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_posts_count_for_their_author_community_and_the_service() -> None:
+def test_posts_and_reports_count_for_their_author_community_and_the_service() -> None:
     person, community, holder = PersonFactory(), CommunityFactory(), agent_with_token()
-    write(by=person, communityId=str(community.pk))
+    post = write(by=person, communityId=str(community.pk))
     write(by=person)
     write(by=holder.api, communityId=str(community.pk))
-    roll_up()
-    assert (total(Total.PEOPLE), total(Total.AGENTS)) == (2, 1)
-    assert (count_of(person, Of.PERSON), count_of(holder.account, Of.AGENT)) == (2, 1)
-    assert (count_of(community, Of.COMMUNITY_PEOPLE), count_of(community, Of.COMMUNITY_AGENTS)) == (1, 1)
-
-
-def test_a_report_counts_for_the_community_and_the_author() -> None:
-    person, community = PersonFactory(), CommunityFactory()
-    post = write(by=person, communityId=str(community.pk))
     assert Api.as_person(PersonFactory()).post(f"/api/messages/{post}/report", {"reason": "spam"}).status == 200
     roll_up()
-    counts = (total(Total.REPORTS), count_of(community, Of.COMMUNITY_REPORTS), count_of(person, Of.REPORTED))
-    assert counts == (1, 1, 1)
+    assert (total(Total.PEOPLE), total(Total.AGENTS), total(Total.REPORTS)) == (2, 1, 1)
+    assert (count_of(person, Of.PERSON), count_of(holder.account, Of.AGENT), count_of(person, Of.REPORTED)) == (2, 1, 1)
+    kinds = (Of.COMMUNITY_PEOPLE, Of.COMMUNITY_AGENTS, Of.COMMUNITY_REPORTS)
+    assert [count_of(community, kind) for kind in kinds] == [1, 1, 1]
 
 
 def test_a_repeated_roll_up_changes_nothing_and_a_later_one_adds() -> None:
@@ -150,20 +143,17 @@ def test_requests_decisions_and_their_median_time() -> None:
     assert total(Total.MEDIAN_SECONDS) == pytest.approx(20 * 60, abs=30)
 
 
-def test_without_decisions_in_the_last_days_there_is_no_median() -> None:
-    roll_up()
-    old = DailyTotal.objects.create(kind=Total.MEDIAN_SECONDS.value, day=today() - timedelta(days=5), name="", count=60)
-    roll_up()
-    assert not DailyTotal.objects.filter(kind=old.kind).exists()
-
-
-def test_a_decision_that_is_taken_back_is_no_longer_counted() -> None:
+def test_a_decision_that_is_taken_back_is_no_longer_counted_and_an_old_median_is_removed() -> None:
     pending = RequestFactory()
     reject_request(request_id=pending.pk, by=SuperAdminFactory())
     roll_up()
+    median = {"kind": Total.MEDIAN_SECONDS.value}
+    assert DailyTotal.objects.filter(**median).exists()
+    DailyTotal.objects.create(**median, day=today() - timedelta(days=5), name="", count=60)
     AgentRequest.objects.filter(pk=pending.pk).update(status="pending", decided_at=None, decided_by=None)
     roll_up()
     assert total(Total.DECISIONS, "rejected") == 0
+    assert not DailyTotal.objects.filter(**median).exists()
 
 
 def test_pending_requests_are_counted_at_the_end_of_each_day() -> None:

@@ -18,7 +18,7 @@ from tests.factories import MessageFactory
 # What is no page: files, redirects and refusals.
 OTHERS = ("/csv/", "/progress/", "/decide/", "/run/", "/saved/", "/logout/", "/login/", "/waiting/", "/jsi18n/")
 NO_PAGES = (*OTHERS, "/autocomplete/", "/admin/r/1/1/")
-# Of these, one page of all models is enough: they share a template and have nothing of their own.
+# One page of all models is enough of these: they share a template and have nothing of their own.
 SHARED = ("/history/", "/delete/")
 
 

@@ -28,7 +28,7 @@ def boss(transactional_db: Any) -> Account:
 
 @pytest.fixture
 def context(request: Any, browser: Browser, live_server: Any, boss: Account) -> Iterator[BrowserContext]:
-    """With the session of the super admin. `request.param` is the size of a screen without touch."""
+    """It has the session of the super admin. `request.param` is the size of a screen without touch."""
     size = getattr(request, "param", PHONE)
     client = Client()
     client.force_login(boss)

@@ -41,6 +41,7 @@ def test_a_community_is_added_changed_and_its_words_are_tried(page: Page) -> Non
     page.get_by_label("Text", exact=True).fill("No antispam, but spammers.")
     press_button(page, "Try")
     expect(page.locator("mark")).to_have_text(["spam"])
+    expect(page.get_by_label("Text", exact=True)).to_have_value("No antispam, but spammers.")
     check_width(page)
 
 

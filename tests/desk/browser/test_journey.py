@@ -11,10 +11,11 @@ from playwright.sync_api import BrowserContext, Page, expect
 from agents.admin import AgentRequestAdmin
 from agents.models import AgentRequest
 from tests.agents.factories import RequestFactory
-from tests.desk.browser.using import PENDING, WIDE, open_page
+from tests.desk.browser.using import PENDING, PHONE, WIDE, open_page
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 COUNT = int(os.environ.get("JOURNEY_REQUESTS", "13"))
+SIZES = [WIDE, PHONE] if "JOURNEY_REQUESTS" in os.environ else [WIDE]
 # No limit in the suite: a busy machine may be slow.
 SECONDS = float(os.environ.get("JOURNEY_SECONDS", "inf"))
 # Approve; approve by mistake and undo that; read the details before; reject with a ready reason. The second is never
@@ -41,7 +42,7 @@ def decide_by_keys(page: Page, request: AgentRequest, keys: list[str], *, is_las
             expect(page.locator(".decision-done")).to_contain_text(f"{request}: {SAID[key]}")
 
 
-@pytest.mark.parametrize("context", [WIDE], indirect=True, ids=["wide"])
+@pytest.mark.parametrize("context", SIZES, indirect=True)
 def test_a_queue_is_emptied_by_at_most_three_keys_a_request_and_no_click(
     context: BrowserContext, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,7 +59,8 @@ def test_a_queue_is_emptied_by_at_most_three_keys_a_request_and_no_click(
     expect(page.get_by_text("0 agent requests", exact=True)).to_be_visible()
     seconds = time.monotonic() - begun
     keys, clicks = counted(page, "keydown"), counted(page, "pointerdown") + counted(page, "click")
-    print(f"{COUNT} requests: {keys} keys, {clicks} clicks, {seconds:.0f} s")  # noqa: T201
+    width = page.evaluate("innerWidth")
+    print(f"{COUNT} requests, {width} pixels wide: {keys} keys, {clicks} clicks, {seconds:.0f} s")  # noqa: T201
     assert list(AgentRequest.objects.order_by("agent_handle").values_list("status", flat=True)) == [
         "rejected" if "r" in KEYS[n % len(KEYS)] else "approved" for n in range(COUNT)
     ]

@@ -66,7 +66,7 @@ def test_all_tokens_of_an_agent_are_revoked(page: Page) -> None:
 
 
 def test_a_job_is_stopped_and_continued(page: Page, boss: Account, settings: Any) -> None:
-    """With a scheduler, which does not run here."""
+    """A scheduler is configured, which does not run here."""
     settings.HOUSEKEEPING_MINUTES = 60
     ids = [request.pk for request in RequestFactory.create_batch(2)]
     job = start_job(kind="agents.agentrequest:reject", label="Reject 2", ids=ids, by=boss, reason="Spam.")

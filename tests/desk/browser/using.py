@@ -43,7 +43,7 @@ def check_width(page: Page) -> None:
 
 
 def press(target: Locator) -> None:
-    """By a finger on a phone, by the mouse elsewhere."""
+    """Use a finger on a phone, and the mouse elsewhere."""
     if target.page.viewport_size == PHONE:
         target.tap()
     else:
@@ -82,7 +82,7 @@ def expect_finished(page: Page, progress: str) -> None:
 
 
 def as_worker(run: Callable[[], Any]) -> Any:
-    """In a thread of its own, as a process beside the service: Playwright's event loop runs in that of the test."""
+    """Run it in a thread of its own, like another process: Playwright's event loop runs in that of the test."""
 
     def run_and_close() -> Any:
         try:
