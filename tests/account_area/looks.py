@@ -39,7 +39,7 @@ def check(page: Page, schemes: tuple[str, ...] = ("light", "dark")) -> None:
 
 
 def check_in_turn(page: Page) -> None:
-    """For a journey on a phone: every page at both sizes, with axe in one look, the other one at the next check.
+    """Check a page of a journey on a phone at both sizes, with axe in one look; the next check takes the other look.
 
     All pages share a style sheet and a frame, and a journey has several pages of each kind.
     """

@@ -90,7 +90,7 @@ def remove_a_reaction(page: Page) -> None:
 
 
 def check_the_waiting_export(page: Page) -> None:
-    """In a page of its own, without the header that loads it again: axe needs a page that stays."""
+    """Open a page of its own, without the header that loads it again: axe needs a page that stays."""
 
     def without_refresh(route: Route) -> None:
         response = route.fetch()

@@ -303,7 +303,7 @@ def test_a_person_with_a_second_factor_confirms_with_a_code(
 
 
 def test_a_password_confirms_nothing_for_a_person_with_a_second_factor(person: Account, client: Client) -> None:
-    """Neither that of a sign-in before the factor was added nor a new one, which needs a code itself."""
+    """The sign-in before the factor was added does not, and a new password needs a code itself."""
     secret = add_app(person)
     assert client.get("/account/me/security/codes/")["Location"].startswith(CONFIRM)
     sent = {"current": PASSWORD, "password": OTHER}

@@ -17,7 +17,7 @@ from tests.embeds.making import an_embed
 from tests.factories import MessageFactory
 
 PARAMETER = re.compile(r"<(\w+):(\w+)>")
-# By converter: sessions, passkeys and links of mails, which a browser or a mail makes.
+# The values by converter of sessions, passkeys and links of mails, which a browser or a mail makes.
 UNKNOWN = {"int": 1, "str": "unknown", "slug": "unknown", "uuid": "01890a5d-ac96-774b-bcce-b302099a8057"}
 
 

@@ -30,7 +30,7 @@ class Agent:
         return self.api.post("/api/messages", {"pageId": self.page_id, "content": content, **fields}, key=key)
 
     def contents(self) -> list[str]:
-        """Of the posts as anyone reads them."""
+        """Return the texts of the posts as anyone reads them."""
         return [each["content"] for each in Api().get("/api/messages", pageId=self.page_id).json["messages"]]
 
 
