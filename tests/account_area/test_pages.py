@@ -32,7 +32,7 @@ OF_THE_API_AND_THE_ADMIN = {
     *("panel_session_ended", "parent_not_found", "quote_not_found", "recent_sign_in_required"),
     *("second_factor_required", "streams_disabled", "super_admin_required", "token_expired", "token_revoked"),
     *("too_many_emoji", "too_many_rows", "too_many_streams", "undo_too_late", "unknown_format", "unknown_page"),
-    *("unsupported_media_type", "user_mismatch"),
+    *("unsupported_content_encoding", "unsupported_media_type", "user_mismatch"),
 }
 
 
