@@ -1,10 +1,9 @@
-"""Bodies that a lenient parser accepts: each is a 4xx in JSON, fast, and writes nothing."""
+"""Bodies that a lenient parser accepts: each is a 4xx in JSON, and writes nothing. `test_body_cost` has their cost."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import time
 from typing import Any
 from uuid import uuid4
 
@@ -21,78 +20,39 @@ from tests.api import Answer, Api
 from tests.factories import MessageFactory, PersonFactory
 
 pytestmark = pytest.mark.django_db
-SECONDS = 1.0
 
-# Values of a known field: {"content": <value>}.
+# Values of a known field. `test_strict_json` has the other texts that the parser refuses.
 VALUES = {
     "NUL": rb'"a\u0000b"',
-    "raw NUL": b'"a\x00b"',
     "raw control character": b'"a\x01b"',
-    "raw line break": b'"a\nb"',
-    "lone high surrogate": rb'"\ud800"',
-    "lone low surrogate": rb'"x\udfffx"',
-    "surrogates the wrong way round": rb'"\udc00\ud800"',
+    "lone surrogate": rb'"\ud800"',
     "surrogate in UTF-8": b'"\xed\xa0\x80"',
     "not UTF-8": b'"\xff\xfe"',
-    "overlong UTF-8": b'"\xc0\xaf"',
     "NaN": b"NaN",
-    "Infinity": b"Infinity",
-    "minus Infinity": b"-Infinity",
     "a float beyond 64 bits": b"1e400",
-    "an integer beyond 64 bits": b"9223372036854775808",
     "an integer of 100,000 digits": b"9" * 100_000,
     "a float of 100,000 digits": b"9" * 100_000 + b".5e-99999",
     "100,000 nested arrays": b"[" * 100_000 + b"]" * 100_000,
     "100,000 open arrays": b"[" * 100_000,
     "100,000 nested objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
-    "65 nested arrays": b"[" * 65 + b"]" * 65,
     "duplicate keys inside": b'{"a": 1, "a": 2}',
-    "duplicate keys in two spellings": rb'{"a": 1, "\u0061": 2}',
-    "NUL in a key": rb'{"\u0000": 1}',
-    "lone surrogate in a key": rb'{"\ud800": 1}',
     "a Python literal": b"None",
-    "single quotes": b"'a'",
-    "a hexadecimal number": b"0x10",
-    "an octal number": b"010",
-    "an underscore in a number": b"1_0",
-    "a plus before a number": b"+1",
-    "full-width digits": "\uff15".encode(),
-    "a bad escape": rb'"\x41"',
-    "a half escape": rb'"\u12"',
 }
 BODIES = {
     "nothing but a bracket": b"{",
-    "trailing comma": b'{"url": "https://a.eu",}',
-    "comment": b'{"url": "https://a.eu"} // x',
     "two documents": b'{"url": "https://a.eu"}{}',
     "duplicate keys": b'{"url": "https://a.eu", "url": "https://b.eu"}',
     "byte order mark": b'\xef\xbb\xbf{"url": "https://a.eu"}',
     "UTF-16": '{"url": "https://a.eu"}'.encode("utf-16"),
     "UTF-32": '{"url": "https://a.eu"}'.encode("utf-32"),
     "compressed": gzip.compress(b'{"url": "https://a.eu"}'),
-    "an array": b"[]",
-    "a string": b'"url"',
-    "a number": b"1",
-    "null": b"null",
-    "true": b"true",
-    "a form": b"url=https%3A%2F%2Fa.eu",
-    "one byte of nothing": b"\x00",
+    **{f"of another type: {body!r}": body for body in (b"[]", b'"url"', b"1", b"null", b"true", b"url=x", b"\x00")},
     "half a surrogate pair at the end": b'{"url": "\\ud83d',
 }
 TYPES = [
-    "application/x-www-form-urlencoded",
-    "multipart/form-data; boundary=x",
-    "text/html",
-    "application/xml",
-    "application/json; charset=utf-16",
-    "application/json; charset=iso-8859-1",
-    "application/json;charset=",
-    "application/jsonx",
-    "*/*",
-    "json",
-    "",
-    "application/json\x00",
-    "приложение/json",
+    *("application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/html", "application/xml", ""),
+    *("application/json; charset=utf-16", "application/json; charset=iso-8859-1", "application/json;charset="),
+    *("application/jsonx", "*/*", "json", "application/json\x00", "приложение/json"),
 ]
 OPERATIONS = [
     ("agent", "POST", "/api/messages"),
@@ -141,10 +101,8 @@ def test_a_hostile_body_is_4xx_and_writes_nothing(callers: dict[str, Api]) -> No
     before = everything_written()
     for who, method, path in OPERATIONS:
         for name, body in bodies.items():
-            start = time.thread_time()
             response = callers[who].send(method, path, raw=body, key="a key")
             assert refused(response), f"{path}, {name}: {response.status} {response.body[:200]!r}"
-            assert time.thread_time() - start < SECONDS, f"{path}, {name} is slow"
     assert everything_written() == before
 
 
@@ -209,7 +167,7 @@ FIELDS = [
 ]
 PLAUSIBLE = st.sampled_from(["note", "review", "post", "react", "👍", "https://a.eu/x", "a_handle", "a long password"])
 effort = hypothesis_settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
@@ -227,11 +185,9 @@ def test_no_bytes_cause_a_5xx(callers: dict[str, Api], operation: tuple[str, str
     assert callers[who].send(method, path, raw=body, key="a key").status < 500
 
 
-@pytest.mark.slow
 @effort
 @given(
-    operation=st.sampled_from(OPERATIONS),
-    fields=st.dictionaries(st.sampled_from(FIELDS), PLAUSIBLE | JSON, max_size=6),
+    operation=st.sampled_from(OPERATIONS), fields=st.dictionaries(st.sampled_from(FIELDS), PLAUSIBLE | JSON, max_size=6)
 )
 def test_no_json_causes_a_5xx(
     callers: dict[str, Api], body_start: dict[str, Any], operation: tuple[str, str, str], fields: dict[str, Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -10,12 +9,16 @@ from uuid import UUID
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pytest_django.plugin import DjangoDbBlocker
 
+from messaging.models import Community, Page
 from messaging.queries import message_lists
 from messaging.queries.feeds import POSTS_MAX
 from messaging.queries.message_orders import ORDERS, Sort
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
+from tests.module_rows import undone_after_module
+from tests.plans import nodes, plan_of, rows_read
 
 pytestmark = pytest.mark.django_db
 # PostgreSQL has no statistics of a partial index, so it assumes that 0.5% of all posts are in a community. That has to
@@ -32,9 +35,17 @@ FROM generate_series(1, %(posts)s) n
 """
 
 
-@pytest.fixture
-def large(db: None) -> dict[str, Any]:
-    """The large page and its community."""
+@pytest.fixture(scope="module")
+def pages(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[Page, Community, Page]]:
+    with undone_after_module(django_db_blocker):
+        yield load()
+
+
+def load() -> tuple[Page, Community, Page]:
+    """The large page, its community, and a page with few posts by other communities.
+
+    On average, a community has fewer posts than a page.
+    """
     page, community = PageFactory(), CommunityFactory()
     parent = UUID("00000000-0000-7000-8000-000000000001")
     values = {"page": page.pk, "author": PersonFactory().pk, "community": community.pk, "parent": parent}
@@ -44,64 +55,37 @@ def large(db: None) -> dict[str, Any]:
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(LOAD, values | {"posts": POSTS})
         cursor.execute("SET LOCAL session_replication_role = origin")
-    return {"page": page, "community": community}
-
-
-@pytest.fixture
-def small(large: dict[str, Any]) -> Any:
-    """A page with few posts, by other communities: on average, a community has fewer posts than a page."""
-    page = PageFactory()
-    for _ in range(10):
-        MessageFactory(page=page, community=CommunityFactory())
-    with connection.cursor() as cursor:
+        small = PageFactory()
+        for _ in range(10):
+            MessageFactory(page=small, community=CommunityFactory())
         # With few accounts, a plan that joins before it limits is the cheapest.
         cursor.execute("ANALYZE messaging_message, messaging_account, messaging_page")
-    return page
+    return page, community, small
 
 
 def messages_read(path: str) -> tuple[int, set[str]]:
     """(the posts that the statements of a request read, the indexes that they use)."""
     with CaptureQueriesContext(connection) as captured:
         assert Api().get(path).status == 200
-    count, indexes = 0, set()
-    for query in captured:
-        for node in _nodes(_plan(query["sql"])):
-            if node.get("Relation Name") == "messaging_message":
-                assert node["Node Type"] in {"Index Scan", "Index Only Scan"}, node
-                indexes.add(node["Index Name"])
-                count += round((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"])
-    return count, indexes
+    plans = [plan_of(query["sql"]) for query in captured]
+    reads = [node for plan in plans for node in nodes(plan) if node.get("Relation Name") == "messaging_message"]
+    assert {node["Node Type"] for node in reads} <= {"Index Scan", "Index Only Scan"}, reads
+    return sum(rows_read(plan, "messaging_message") for plan in plans), {node["Index Name"] for node in reads}
 
 
-def _plan(statement: str) -> dict[str, Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
-        return _top(cursor.fetchone()[0])
-
-
-def _top(output: Any) -> dict[str, Any]:
-    """The plan in the output of EXPLAIN, which the driver may have parsed."""
-    plan: dict[str, Any] = (output if isinstance(output, list) else json.loads(output))[0]["Plan"]
-    return plan
-
-
-def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for inner in plan.get("Plans", ()):
-        yield from _nodes(inner)
-
-
-def test_a_feed_reads_about_as_many_posts_as_it_returns(large: dict[str, Any], small: Any) -> None:
+def test_a_feed_reads_about_as_many_posts_as_it_returns(pages: tuple[Page, Community, Page]) -> None:
+    large, community, small = pages
     # Posts and replies are merged, which reads one more.
     indexes = {"listed_posts", "feed_of_page_replies"}
-    assert messages_read(f"/feeds/pages/{large['page'].pk}.atom") == (POSTS_MAX + 1, indexes)
-    assert messages_read(f"/feeds/communities/{large['community'].slug}.atom") == (POSTS_MAX, {"feed_of_community"})
+    assert messages_read(f"/feeds/pages/{large.pk}.atom") == (POSTS_MAX + 1, indexes)
+    assert messages_read(f"/feeds/communities/{community.slug}.atom") == (POSTS_MAX, {"feed_of_community"})
     assert messages_read(f"/feeds/pages/{small.pk}.atom")[0] == 10
 
 
-def test_a_list_by_community_does_not_use_the_index_of_feeds(large: dict[str, Any], small: Any) -> None:
+def test_a_list_by_community_does_not_use_the_index_of_feeds(pages: tuple[Page, Community, Page]) -> None:
     """With an index of the community itself, the generic plan read all its posts: 75,000, in 43 ms instead of 0.1."""
-    filters = {"community_id": large["community"].pk}
+    _large, community, small = pages
+    filters = {"community_id": community.pk}
     order = ORDERS[Sort.NEWEST]
     where, values = message_lists._where(small.pk, None, filters, None, None, order)
     statement = message_lists._statement(where, 11, with_top_reply=False, is_weighed=False, order=order)
@@ -109,7 +93,8 @@ def test_a_list_by_community_does_not_use_the_index_of_feeds(large: dict[str, An
         statement = statement.replace("%s", f"${number}", 1)
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {statement}")
-        indexes = {node.get("Index Name") for node in _nodes(_top(cursor.fetchone()[0]))}
+        ((output,),) = cursor.fetchall()
+    indexes = {node.get("Index Name") for node in nodes(output[0]["Plan"])}
     assert "listed_posts" in indexes
     assert not indexes & {"feed_of_community", "feed_of_page_replies"}
 

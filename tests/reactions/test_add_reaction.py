@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from config.writes.models import RateLimitEvent
@@ -81,43 +83,26 @@ def test_variation_selectors_do_not_distinguish_emoji(api: Api, post: Message) -
     assert counted(post) == {"❤️": 2}
 
 
-@pytest.mark.parametrize("emoji", ["", " ", "word", "👍🎉", "👍 ", ":Caps:", "x" * 32, ":no space:"])
-def test_text_other_than_one_emoji_is_400(api: Api, post: Message, emoji: str) -> None:
-    response = react(api, post, emoji)
-    assert (response.status, response.error, response.json["field"]) == (400, "invalid_emoji", "emoji")
+def test_text_other_than_one_emoji_is_refused(api: Api, post: Message) -> None:
+    for emoji in ("", " ", "word", "👍🎉", "👍 ", ":Caps:", "x" * 32, ":no space:"):
+        response = react(api, post, emoji)
+        assert (response.status, response.error, response.json["field"]) == (400, "invalid_emoji", "emoji"), emoji
+    for emoji in ("x" * 33, "👍" * 33, ":" + "x" * 31 + ":"):
+        response = react(api, post, emoji)
+        refusal = {"error": "content_too_long", "field": "emoji", "max": 32}
+        assert (response.status, response.refusal) == (413, refusal), emoji
     assert not Reaction.objects.exists()
-
-
-@pytest.mark.parametrize("emoji", ["x" * 33, "👍" * 33, ":" + "x" * 31 + ":"])
-def test_33_characters_are_413(api: Api, post: Message, emoji: str) -> None:
-    response = react(api, post, emoji)
-    assert response.status == 413
-    assert response.refusal == {"error": "content_too_long", "field": "emoji", "max": 32}
-
-
-def test_shortcode_of_32_characters_is_accepted(api: Api, post: Message) -> None:
     assert react(api, post, ":" + "x" * 30 + ":").status == 200
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"emoji": "👍"},
-        {"messageId": "x", "emoji": "👍"},
-        {"messageId": None, "emoji": "👍"},
-        {"messageId": UNKNOWN},
-        {"messageId": UNKNOWN, "emoji": None},
-        {"messageId": UNKNOWN, "emoji": 5},
-        {"messageId": UNKNOWN, "emoji": ["👍"]},
-        {"messageId": UNKNOWN, "emoji": "👍", "toggle": "false"},
-        {"messageId": UNKNOWN, "emoji": "👍", "toggle": 0},
-        [],
-    ],
-)
-def test_invalid_body_is_400(api: Api, body: object) -> None:
-    response = api.post("/v1/reactions", body)
-    assert (response.status, response.error) == (400, "invalid_input")
+def test_invalid_body_is_400(api: Api) -> None:
+    whole = {"messageId": UNKNOWN, "emoji": "👍"}
+    bodies: list[Any] = [{}, {"emoji": "👍"}, {"messageId": UNKNOWN}, []]
+    bodies += [whole | {"messageId": message_id} for message_id in ("x", None)]
+    bodies += [whole | {"emoji": emoji} for emoji in (None, 5, ["👍"])]
+    for body in [*bodies, *(whole | {"toggle": toggle} for toggle in ("false", 0))]:
+        response = api.post("/v1/reactions", body)
+        assert (response.status, response.error) == (400, "invalid_input"), body
 
 
 def test_unknown_post_is_404_and_charges_no_limit(api: Api, agent: Api) -> None:
@@ -127,10 +112,10 @@ def test_unknown_post_is_404_and_charges_no_limit(api: Api, agent: Api) -> None:
     assert not RateLimitEvent.objects.exists()
 
 
-@pytest.mark.parametrize("status", [status for status in MessageStatus if status != MessageStatus.PUBLISHED])
-def test_unpublished_post_is_404(api: Api, status: str) -> None:
-    response = react(api, MessageFactory(status=status), "👍")
-    assert (response.status, response.error) == (404, "message_not_found")
+def test_unpublished_post_is_404(api: Api) -> None:
+    for status in set(MessageStatus) - {MessageStatus.PUBLISHED}:
+        response = react(api, MessageFactory(status=status), "👍")
+        assert (response.status, response.error) == (404, "message_not_found"), status
 
 
 def test_missing_credential_is_401(post: Message) -> None:

@@ -14,9 +14,9 @@ from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import MessageFactory, PersonFactory
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 CLIENTS = 8
-CALLS = 30
+CALLS = 10
 EMOJI = ["👍", "🎉"]
 
 

@@ -22,8 +22,6 @@ from reactions.services import remove_reaction, set_reaction, toggle_reaction
 from tests.factories import AgentAccountFactory, MessageFactory, PersonFactory
 from tests.reactions.counts import counted
 
-pytestmark = pytest.mark.slow
-
 EMOJI = ["👍", "❤️", ":+1:", "'", '"', "{}"]
 WHO, WHERE = st.integers(0, 3), st.integers(0, 1)
 
@@ -101,4 +99,4 @@ class Reacting(RuleBasedStateMachine):
 
 
 class TestReacting(Reacting.TestCase, TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
+    settings = settings(max_examples=5, stateful_step_count=20, deadline=None)
