@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import setup_test_environment
+
+from tests.temporary_cluster import TEMPLATE_DATABASE
 
 PATH = "/api/messages"
 VALUE = {"readingLevel": "easy"}
@@ -23,6 +26,9 @@ def database(name: str) -> Iterator[None]:
     settings.WAKEUP_SECONDS = 0
     original = connection.settings_dict["NAME"]
     connection.settings_dict["TEST"]["NAME"] = name
+    if "TEMPLATE_CLUSTER" in os.environ:
+        # Only the migration of the field is left to apply.
+        connection.settings_dict["TEST"]["TEMPLATE"] = TEMPLATE_DATABASE
     connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
     try:
         yield

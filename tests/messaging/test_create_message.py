@@ -35,12 +35,9 @@ def test_a_post_by_an_agent_is_public(agent: TokenHolder, page_id: str) -> None:
     response = post(agent.api, page_id, content="Grüße 👋", language="de", sourceApp="cli")
     assert response.status == 201
     record = response.json
-    assert record["author"] == {
-        "id": str(agent.account.pk),
-        "name": agent.account.name,
-        "handle": agent.account.handle,
-        "kind": "agent",
-    }
+    account = agent.account
+    author = {"id": str(account.pk), "name": account.name, "handle": account.handle, "kind": "agent"}
+    assert record["author"] == author
     assert (record["content"], record["status"], record["pageId"]) == ("Grüße 👋", "published", page_id)
     assert record["createdAt"].endswith("Z")
     assert response.headers["Location"] == f"/api/messages/{record['id']}"
@@ -56,31 +53,18 @@ def test_a_person_posts_with_a_user_token(page_id: str) -> None:
     assert "RateLimit" not in response.headers
 
 
-def test_anonymous_requests_and_sign_in_tokens_are_401(page_id: str) -> None:
-    assert (post(Api(), page_id).status, post(Api(), page_id).error) == (401, "not_authenticated")
-    signed_in = post(Api.as_signed_in(PersonFactory()), page_id)
-    assert (signed_in.status, signed_in.error) == (401, "invalid_token")
-    assert not Message.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("scopes", "missing", "fields"),
-    [
+def test_the_required_scope_depends_on_parent_and_quote() -> None:
+    target = MessageFactory()
+    for scopes, missing, fields in (
         ({"reply", "quote", "react"}, "post", ()),
         ({"post", "quote", "react"}, "reply", ("parentId",)),
         ({"post", "reply", "react"}, "quote", ("quoteId",)),
         ({"post", "reply"}, "quote", ("parentId", "quoteId")),
         ({"post", "quote"}, "reply", ("parentId", "quoteId")),
-    ],
-)
-def test_the_required_scope_depends_on_parent_and_quote(
-    scopes: set[str], missing: str, fields: tuple[str, ...]
-) -> None:
-    target = MessageFactory()
-    response = post(
-        agent_with_token(scopes=sorted(scopes)).api, target.page_id, **dict.fromkeys(fields, str(target.pk))
-    )
-    assert (response.status, response.error) == (403, f"agent_scope_missing:{missing}")
+    ):
+        agent = agent_with_token(scopes=sorted(scopes)).api
+        response = post(agent, target.page_id, **dict.fromkeys(fields, str(target.pk)))
+        assert (response.status, response.error) == (403, f"agent_scope_missing:{missing}")
     assert Message.objects.count() == 1
 
 
@@ -93,31 +77,21 @@ def test_replies_and_quotes_are_counted_on_their_targets(agent: TokenHolder) -> 
     target = MessageFactory()
     reply = post(agent.api, target.page_id, parentId=str(target.pk)).json
     both = post(agent.api, target.page_id, parentId=reply["id"], quoteId=str(target.pk)).json
-    assert both["quote"] == {
-        "id": str(target.pk),
-        "content": target.content,
-        "author": {
-            "id": str(target.author_id),
-            "name": target.author.name,
-            "handle": target.author.handle,
-            "kind": "human",
-        },
-        "createdAt": both["quote"]["createdAt"],
-    }
+    author = {"id": str(target.author_id), "name": target.author.name, "handle": target.author.handle, "kind": "human"}
+    quote = {"id": str(target.pk), "content": target.content, "author": author}
+    assert both["quote"] == quote | {"createdAt": both["quote"]["createdAt"]}
     target.refresh_from_db()
     assert (target.reply_count, target.quote_count) == (1, 1)
     assert Message.objects.get(pk=reply["id"]).reply_count == 1
 
 
-@pytest.mark.parametrize("field", ["parentId", "quoteId"])
-@pytest.mark.parametrize("status", [MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED, None])
-def test_an_unknown_or_unpublished_target_is_404(
-    agent: TokenHolder, field: str, status: MessageStatus | None, page_id: str
-) -> None:
-    target = MessageFactory(status=status).pk if status else uuid4()
-    page = Message.objects.get(pk=target).page_id if status else page_id
-    response = post(agent.api, page, **{field: str(target)})
-    assert (response.status, response.error) == (404, "parent_not_found" if field == "parentId" else "quote_not_found")
+def test_an_unknown_or_unpublished_target_is_404(agent: TokenHolder, page_id: str) -> None:
+    hidden = [MessageFactory(status=status) for status in set(MessageStatus) - {"published"}]
+    targets = [(target.page_id, target.pk) for target in hidden] + [(page_id, uuid4())]
+    for page, target in targets:
+        for field, code in (("parentId", "parent_not_found"), ("quoteId", "quote_not_found")):
+            response = post(agent.api, page, **{field: str(target)})
+            assert (response.status, response.error) == (404, code)
 
 
 def test_a_parent_on_another_page_is_404(agent: TokenHolder, page_id: str) -> None:
@@ -138,12 +112,10 @@ OVER = [
 ]
 
 
-@pytest.mark.parametrize(("field", "value", "code", "cap"), OVER)
-def test_over_a_cap_is_413_with_field_and_max(
-    agent: TokenHolder, page_id: str, field: str, value: Any, code: str, cap: int
-) -> None:
-    response = post(agent.api, page_id, **{field: value})
-    assert (response.status, response.refusal) == (413, {"error": code, "field": field, "max": cap})
+def test_over_a_cap_is_413_with_field_and_max(agent: TokenHolder, page_id: str) -> None:
+    for field, value, code, cap in OVER:
+        response = post(agent.api, page_id, **{field: value})
+        assert (response.status, response.refusal) == (413, {"error": code, "field": field, "max": cap})
     assert not Message.objects.exists()
 
 
@@ -152,10 +124,10 @@ def test_fields_at_their_caps_are_accepted(agent: TokenHolder, page_id: str) -> 
     assert post(agent.api, page_id, **fields).status == 201
 
 
-@pytest.mark.parametrize("url", ["https://a.example?by=b@c.example", "https://a.example#@b", "HTTPS://a.example/@b"])
-def test_a_link_may_have_an_at_sign_after_its_host(agent: TokenHolder, page_id: str, url: str) -> None:
-    response = post(agent.api, page_id, attachments=[{"type": "link", "url": url}])
-    assert (response.status, response.json["attachments"]) == (201, [{"type": "link", "url": url}])
+def test_a_link_may_have_an_at_sign_after_its_host(agent: TokenHolder, page_id: str) -> None:
+    for url in ("https://a.example?by=b@c.example", "https://a.example#@b", "HTTPS://a.example/@b"):
+        response = post(agent.api, page_id, attachments=[{"type": "link", "url": url}])
+        assert (response.status, response.json["attachments"]) == (201, [{"type": "link", "url": url}])
 
 
 def test_the_error_of_a_nested_cap_names_its_path(agent: TokenHolder, page_id: str) -> None:
@@ -168,55 +140,38 @@ def test_the_error_of_a_nested_cap_names_its_path(agent: TokenHolder, page_id: s
     assert response.refusal == {"error": "payload_too_large", "field": "payload", "max": 65_536}
 
 
-@pytest.mark.parametrize(
-    ("fields", "code"),
-    [
-        ({"content": ""}, "empty_message"),
-        ({"content": " \n\t "}, "empty_message"),
-        ({"content": 5}, "invalid_input"),
-        ({"content": None}, "empty_message"),
-        ({"communityId": "no-uuid"}, "invalid_input"),
-        ({"parentId": "{6ba7b810-9dad-11d1-80b4-00c04fd430c8}"}, "invalid_input"),
-        ({"payload": {"a": 1}}, "invalid_input"),
-        ({"payload": [], "tagType": "note"}, "invalid_input"),
-        ({"tagType": "gossip"}, "invalid_input"),
-        ({"tagType": "review", "payload": {"rating": "five"}}, "invalid_payload"),
-        ({"tagType": "poll"}, "invalid_payload"),
-        ({"attachments": {}}, "invalid_input"),
-        ({"attachments": [{"type": "link"}]}, "invalid_input"),
-        ({"attachments": [{"type": "link", "url": "javascript:alert(1)"}]}, "invalid_input"),
-        ({"attachments": [{"type": "link", "url": "https://user:pw@a.example/"}]}, "invalid_input"),
-        ({"attachments": [{"type": "link", "url": "https:///nohost"}]}, "invalid_input"),
-        ({"attachments": [{"type": "link", "url": "https://@a.example"}]}, "invalid_input"),
-        ({"attachments": [{"type": "link", "url": "https://?a.example"}]}, "invalid_input"),
-        ({"attachments": [{"type": "link", "url": " https://a.example/"}]}, "invalid_input"),
-        ({"attachments": [{"type": "link", "url": "ftp://a.example/"}]}, "invalid_input"),
-        ({"contextAnchor": "text"}, "invalid_input"),
-        ({"pageId": "p1_short"}, "unknown_page"),
-        ({"pageId": "p1_" + "a" * 32}, "unknown_page"),
-    ],
-)
-def test_invalid_input_is_400_and_writes_nothing(
-    agent: TokenHolder, page_id: str, fields: dict[str, Any], code: str
-) -> None:
-    response = post(agent.api, page_id, **fields)
-    assert (response.status, response.error) == (400, code)
+def link(**fields: str) -> dict[str, Any]:
+    return {"attachments": [{"type": "link", **fields}]}
+
+
+INVALID: list[tuple[str, dict[str, Any]]] = [
+    *(("empty_message", {"content": content}) for content in ("", " \n\t ", None)),
+    *(("invalid_input", fields) for fields in ({"content": 5}, {"communityId": "no-uuid"}, {"payload": {"a": 1}})),
+    ("invalid_input", {"parentId": "{6ba7b810-9dad-11d1-80b4-00c04fd430c8}"}),
+    ("invalid_input", {"payload": [], "tagType": "note"}),
+    *(("invalid_input", fields) for fields in ({"tagType": "gossip"}, {"attachments": {}}, {"contextAnchor": "text"})),
+    ("invalid_payload", {"tagType": "review", "payload": {"rating": "five"}}),
+    ("invalid_payload", {"tagType": "poll"}),
+    ("invalid_input", link()),
+    *(("invalid_input", link(url=url)) for url in ("javascript:alert(1)", "https://user:pw@a.example/")),
+    *(("invalid_input", link(url=url)) for url in ("https:///nohost", "https://@a.example", "https://?a.example")),
+    *(("invalid_input", link(url=url)) for url in (" https://a.example/", "ftp://a.example/")),
+    *(("unknown_page", {"pageId": page}) for page in ("p1_short", "p1_" + "a" * 32)),
+]
+
+
+def test_invalid_input_is_400_and_writes_nothing(agent: TokenHolder, page_id: str) -> None:
+    for code, fields in INVALID:
+        response = post(agent.api, page_id, **fields)
+        assert (response.status, response.error) == (400, code), fields
     assert not Message.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"tagType": "poll", "payload": {"options": ["tea", "coffee"], "question": "Which?"}},
-        {"attachments": [{"type": "link", "url": "https://a.example/?q=1#x"}]},
-    ],
-)
-def test_a_post_without_text_needs_a_tag_or_an_attachment(
-    agent: TokenHolder, page_id: str, fields: dict[str, Any]
-) -> None:
-    response = agent.api.post(PATH, {"pageId": page_id, **fields})
-    assert response.status == 201, response.json
-    assert response.json["content"] == ""
+def test_a_post_without_text_needs_a_tag_or_an_attachment(agent: TokenHolder, page_id: str) -> None:
+    poll = {"tagType": "poll", "payload": {"options": ["tea", "coffee"], "question": "Which?"}}
+    for fields in (poll, link(url="https://a.example/?q=1#x")):
+        response = agent.api.post(PATH, {"pageId": page_id, **fields})
+        assert (response.status, response.json["content"]) == (201, "")
 
 
 def test_a_quote_needs_no_text(agent: TokenHolder) -> None:
@@ -258,61 +213,55 @@ def test_a_reply_has_the_community_of_its_parent(agent: TokenHolder) -> None:
     assert (other.status, other.error) == (400, "community_mismatch")
 
 
-@pytest.mark.parametrize(
-    ("rules", "fields", "agent_status", "person_status"),
-    [
-        ({}, {}, 201, 201),
-        ({"agents_may_post": False}, {}, 403, 201),
-        ({"people_may_post": False}, {}, 201, 403),
-        ({"read_only": True}, {}, 403, 403),
-        ({"allowed_tag_types": ["claim"]}, {"tagType": "note"}, 403, 403),
-        ({"allowed_tag_types": ["note"]}, {"tagType": "note"}, 201, 201),
-        ({"allowed_tag_types": ["claim"]}, {}, 201, 201),
-    ],
-)
-def test_community_rules_apply_by_author_kind_and_tag(
-    page_id: str, agent: TokenHolder, rules: Any, fields: Any, agent_status: int, person_status: int
-) -> None:
-    community = str(CommunityFactory(**rules).pk)
-    callers = ((agent.api, agent_status), (Api.as_person(PersonFactory()), person_status))
-    for caller, status in callers:
-        response = post(caller, page_id, communityId=community, **fields)
-        assert response.status == status
-        assert status == 201 or response.error == "community_forbids"
+RULES: list[tuple[dict[str, Any], dict[str, Any], int, int]] = [
+    ({}, {}, 201, 201),
+    ({"agents_may_post": False}, {}, 403, 201),
+    ({"people_may_post": False}, {}, 201, 403),
+    ({"read_only": True}, {}, 403, 403),
+    ({"allowed_tag_types": ["claim"]}, {"tagType": "note"}, 403, 403),
+    ({"allowed_tag_types": ["note"]}, {"tagType": "note"}, 201, 201),
+    ({"allowed_tag_types": ["claim"]}, {}, 201, 201),
+]
 
 
-@pytest.mark.parametrize(
-    ("mode", "agent_state", "person_state"),
-    [("off", "published", "published"), ("agents", "pending", "published"), ("everyone", "pending", "pending")],
-)
-def test_pre_moderation_makes_posts_pending(agent: TokenHolder, mode: str, agent_state: str, person_state: str) -> None:
-    parent = MessageFactory(community=CommunityFactory(pre_moderation=mode))
-    for caller, state in ((agent.api, agent_state), (Api.as_person(PersonFactory()), person_state)):
-        record = post(caller, parent.page_id, parentId=str(parent.pk)).json
-        assert record["status"] == state
-        assert Api().get(f"{PATH}/{record['id']}").status == (200 if state == "published" else 404)
-    parent.refresh_from_db()
-    assert parent.reply_count == [agent_state, person_state].count("published")
+def test_community_rules_apply_by_author_kind_and_tag(page_id: str, agent: TokenHolder) -> None:
+    person = Api.as_person(PersonFactory())
+    for rules, fields, agent_status, person_status in RULES:
+        community = str(CommunityFactory(**rules).pk)
+        for caller, status in ((agent.api, agent_status), (person, person_status)):
+            response = post(caller, page_id, communityId=community, **fields)
+            refusal = None if status == 201 else "community_forbids"
+            assert (response.status, response.error) == (status, refusal), rules
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"content": "Buy CHEAP   pills now"},
-        {"content": "ｃｈｅａｐ pills"},
-        {"anchorText": "cheap pills"},
-        {"content": "Get your _cheap_ _pills_ here"},
-        {"content": "**cheap pills**"},
-        {"tagType": "note", "payload": {"deep": [{"er": "cheap, pills"}]}},
-        {"tagType": "note", "payload": {"deep": [{"cheap pills": 1}]}},
-        {"attachments": [{"type": "cheap pills", "url": "https://example.com"}]},
-        {"attachments": [{"type": "image", "url": "https://example.com/cheap-pills.png"}]},
-    ],
-)
-def test_a_blocked_word_is_422(agent: TokenHolder, page_id: str, fields: Any) -> None:
+def test_pre_moderation_makes_posts_pending(agent: TokenHolder) -> None:
+    person, published, pending = Api.as_person(PersonFactory()), "published", "pending"
+    modes = {"off": [published, published], "agents": [pending, published], "everyone": [pending, pending]}
+    for mode, states in modes.items():
+        parent = MessageFactory(community=CommunityFactory(pre_moderation=mode))
+        for caller, state in zip((agent.api, person), states, strict=True):
+            record = post(caller, parent.page_id, parentId=str(parent.pk)).json
+            assert record["status"] == state, mode
+            assert Api().get(f"{PATH}/{record['id']}").status == (200 if state == published else 404)
+        parent.refresh_from_db()
+        assert parent.reply_count == states.count(published)
+
+
+BLOCKED: list[dict[str, Any]] = [
+    *({"content": text} for text in ("Buy CHEAP   pills now", "ｃｈｅａｐ pills", "**cheap pills**")),
+    *({"content": "Get your _cheap_ _pills_ here"}, {"anchorText": "cheap pills"}),
+    {"tagType": "note", "payload": {"deep": [{"er": "cheap, pills"}]}},
+    {"tagType": "note", "payload": {"deep": [{"cheap pills": 1}]}},
+    {"attachments": [{"type": "cheap pills", "url": "https://example.com"}]},
+    {"attachments": [{"type": "image", "url": "https://example.com/cheap-pills.png"}]},
+]
+
+
+def test_a_blocked_word_is_422(agent: TokenHolder, page_id: str) -> None:
     community = CommunityFactory(blocked_words=["cheap pills"])
-    response = post(agent.api, page_id, communityId=str(community.pk), **fields)
-    assert (response.status, response.refusal) == (422, {"error": "content_blocked"})
+    for fields in BLOCKED:
+        response = post(agent.api, page_id, communityId=str(community.pk), **fields)
+        assert (response.status, response.refusal) == (422, {"error": "content_blocked"}), fields
     assert not Message.objects.exists()
 
 

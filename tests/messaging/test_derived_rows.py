@@ -80,9 +80,8 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.slow
 @pytest.mark.django_db
-@hypothesis_settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_the_rows_equal_the_posts_after_any_changes(steps: list[tuple[str, int, MessageStatus]]) -> None:
     with connection.cursor() as cursor:

@@ -44,10 +44,8 @@ class Pending:
         return [types(Api.as_person(other)) for other in self.others]
 
 
-@pytest.mark.parametrize("hide", [one_by_one, together], ids=lambda hide: hide.__name__)
-def test_a_pending_post_that_was_hidden_is_created_when_it_is_restored(
-    hide: Callable[[Message, Account], None],
-) -> None:
+@pytest.mark.parametrize("hide", [one_by_one, together])
+def test_a_pending_post_that_was_hidden_is_new_when_it_is_restored(hide: Callable[[Message, Account], None]) -> None:
     pending, boss = Pending(), SuperAdminFactory()
     hide(pending.message, boss)
     assert (changes(pending.message), pending.events()) == ([], [[], [], []])

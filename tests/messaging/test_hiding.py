@@ -126,15 +126,13 @@ def test_hiding_posts_of_an_agent_changes_lists_at_once(boss: Account, django_ca
 
 @pytest.mark.django_db(transaction=True)
 def test_batches_are_short_transactions_of_a_few_statements(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "BATCH", 20)
+    monkeypatch.setattr(running, "BATCH", 6)
     author, boss, parent = PersonFactory(), SuperAdminFactory(), MessageFactory()
-    for _ in range(100):
+    for _ in range(30):
         MessageFactory(author=author, parent=parent)
     for change in (hide_posts_of, restore_posts_of):
-        with CaptureQueriesContext(
-            connection,
-        ) as seen:
-            assert change(author=author, by=boss) == 100
+        with CaptureQueriesContext(connection) as seen:
+            assert change(author=author, by=boss) == 30
         # Outside of tests, a thread sends the wake-ups.
         statements = [query["sql"] for query in seen.captured_queries if query["sql"] != NOTIFY]
         # Each batch, the beginning of the job, and its lease.

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import product
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pytest_django.plugin import DjangoDbBlocker
 
 from account_area.moderation.queries import Waiting, waiting_in
 from config.api.pagination import CursorPage
-from messaging.models import Account, Community, Report
+from messaging.models import Community, Report
 from messaging.models.moderation import QueueState
 from messaging.queries import moderation
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.module_rows import undone_after_module
 from tests.plans import generic_plan, plan_of, rows_read
 
 pytestmark = pytest.mark.django_db
@@ -40,14 +44,13 @@ WAITING = [("pending", "Pending"), ("published", "Reported")]
 EARLY = (datetime(2000, 1, 1, tzinfo=UTC), UUID(int=0))
 
 
-@pytest.fixture
-def boss() -> Account:
-    account: Account = SuperAdminFactory()
-    return account
+@pytest.fixture(scope="module")
+def community(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Community]:
+    with undone_after_module(django_db_blocker):
+        yield load()
 
 
-@pytest.fixture
-def community() -> Community:
+def load() -> Community:
     """With three pending posts and three reported ones among many, beside communities where thousands wait."""
     post, community = MessageFactory(status="hidden"), CommunityFactory()
     others = [(other, ELSEWHERE // 5) for other in CommunityFactory.create_batch(5)]
@@ -68,12 +71,8 @@ def community() -> Community:
     return community
 
 
-@pytest.mark.parametrize("after", [None, EARLY], ids=["first page", "next page"])
-@pytest.mark.parametrize("state", QueueState)
-def test_the_queue_of_a_community_reads_what_waits_there(
-    boss: Account, community: Community, state: QueueState, after: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plans = []
+def test_the_queue_of_a_community_reads_what_waits_there(community: Community, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans, boss = [], SuperAdminFactory()
     fetch = moderation.fetch
 
     def fetch_and_explain(statement: str, values: Any, **options: Any) -> Any:
@@ -81,10 +80,12 @@ def test_the_queue_of_a_community_reads_what_waits_there(
         return fetch(statement, values, **options)
 
     monkeypatch.setattr(moderation, "fetch", fetch_and_explain)
-    page = CursorPage(bound_to="queue", after=after)
-    queue = moderation.moderation_queue(moderator=boss, community_id=community.pk, state=state, page=page)
-    assert len(queue["messages"]) == HERE
-    assert [rows_read(plan, *TABLES) <= 20 for plan in plans] == [True], plans
+    for after, state in product((None, EARLY), QueueState):
+        plans.clear()
+        page = CursorPage(bound_to="queue", after=after)
+        queue = moderation.moderation_queue(moderator=boss, community_id=community.pk, state=state, page=page)
+        assert len(queue["messages"]) == HERE
+        assert [rows_read(plan, *TABLES) <= 20 for plan in plans] == [True], plans
 
 
 def test_the_numbers_of_a_community_read_what_waits_there(community: Community) -> None:
@@ -97,18 +98,16 @@ def test_the_numbers_of_a_community_read_what_waits_there(community: Community) 
 
 
 def of_communities() -> list[UUID | None]:
-    return list(Report.objects.order_by("pk").values_list("community_id", flat=True))
+    return list(Report.objects.order_by("-pk").values_list("community_id", flat=True)[:2])
 
 
-def test_a_report_has_the_community_of_its_post(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_has_the_community_of_its_post(community: Community) -> None:
     """Also one that an older release inserted, before the trigger (NULL) and after it."""
-    community = CommunityFactory()
     for post in (MessageFactory(community=community), MessageFactory()):
         Report.objects.create(message=post, reporter=PersonFactory(), reason="spam")
-    assert of_communities() == [community.pk, None]
-    Report.objects.update(community_id=None)
-    monkeypatch.setattr(FILL, "BATCH", FILL.BATCH.replace("LIMIT 2000", "LIMIT 1"))
+    assert of_communities() == [None, community.pk]
+    Report.objects.filter(community_id=community.pk).update(community_id=None)
     for _ in range(2):
         with connection.schema_editor() as editor:
             FILL.set_communities(None, editor)
-        assert of_communities() == [community.pk, None]
+        assert of_communities() == [None, community.pk]

@@ -69,11 +69,9 @@ def test_who_ends_their_own_moderation_gets_the_response_again(api: Api, communi
     assert moderator.delete(of_other, key="other").error == "moderator_required"
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"name": 1}, {"name": "a\u202eb"}, {"name": "x" * 121}, {"name": "A", "slug": ""}]
-)
-def test_an_invalid_community_is_refused(body: dict[str, Any], creator: Account) -> None:
-    assert Api.as_person(creator).post("/v1/communities", body).status == 400
+def test_an_invalid_community_is_refused(api: Api) -> None:
+    for body in ({}, {"name": 1}, {"name": "a\u202eb"}, {"name": "x" * 121}, {"name": "A", "slug": ""}):
+        assert api.post("/v1/communities", body).status == 400, body
 
 
 def test_the_queue_has_one_own_communities_and_a_fixed_number_of_queries(
@@ -102,13 +100,12 @@ def test_the_queue_is_read_by_cursors(community: Community, api: Api) -> None:
 
 
 def test_a_decision_closes_the_reports_and_is_logged_for_both(community: Community, api: Api) -> None:
-    post = MessageFactory(community=community)
-    post.reports.create(reporter=PersonFactory(), reason="spam")
-    assert api.post(f"{MESSAGES}/{post.pk}/approve", {"reason": "Fine."}).json == {
-        "id": str(post.pk),
-        "status": "published",
-    }
-    assert not post.reports.filter(closed_at=None).exists()
+    post, other = MessageFactory(community=community), MessageFactory(community=community)
+    for each in (post, other):
+        each.reports.create(reporter=PersonFactory(), reason="spam")
+    approved = api.post(f"{MESSAGES}/{post.pk}/approve", {"reason": "Fine."})
+    assert approved.json == {"id": str(post.pk), "status": "published"}
+    assert [each.reports.filter(closed_at=None).count() for each in (post, other)] == [0, 1]
     assert Decision.objects.filter(act="dismissed", message=post, reason="Fine.").exists()
     assert LogEntry.objects.filter(
         object_id=str(post.pk), change_message="Reports dismissed (open → closed): Fine."
@@ -145,6 +142,8 @@ def test_a_banned_person_and_their_agents_write_nothing_there(community: Communi
     parent = MessageFactory(community=community)
     own = person.post("/api/messages", {"pageId": parent.page_id, "communityId": str(community.pk), "content": "x"})
     emoji = person.post("/v1/reactions", {"messageId": str(parent.pk), "emoji": "🎉"}).json
+    bystander = agent_with_token()
+    assert ban(api, community, bystander.request.requester).status == 200
     assert ban(api, community, agent.request.requester).status == 200
     base = {"pageId": parent.page_id, "content": "x"}
     for writer in writers:
@@ -160,6 +159,8 @@ def test_a_banned_person_and_their_agents_write_nothing_there(community: Communi
     assert person.delete(f"/api/messages/{post_id}").status == 200
     assert api.delete(of(community, f"/bans/{agent.request.requester.pk}")).status == 200
     assert person.post("/api/messages", base | {"communityId": str(community.pk)}).status == 201
+    still = bystander.operator.post("/api/messages", base | {"communityId": str(community.pk)})
+    assert still.error == "banned_from_community", "only one ban was lifted"
 
 
 def test_the_ban_of_an_agent_leaves_its_operator_free(community: Community, api: Api) -> None:
@@ -230,21 +231,18 @@ def test_who_may_remove_whom(community: Community, creator: Account, api: Api) -
     assert super_admin.delete(of(community, f"/moderators/{helper.pk}")).status == 200, "also the last one"
 
 
-@pytest.mark.parametrize("cannot", [{"is_active": False}, {"erasure_due_at": Now()}])
-def test_the_last_moderator_who_can_decide_does_not_leave(
-    cannot: dict[str, Any], community: Community, creator: Account, api: Api
-) -> None:
-    other = Moderator.objects.create(community=community, account=PersonFactory())
-    Account.objects.filter(pk=other.account_id).update(**cannot)
-    assert api.delete(of(community, f"/moderators/{creator.pk}")).error == "last_moderator"
-    assert api.delete(of(community, f"/moderators/{other.account_id}")).status == 200
+def test_the_last_moderator_who_can_decide_does_not_leave(community: Community, creator: Account, api: Api) -> None:
+    for cannot in ({"is_active": False}, {"erasure_due_at": Now()}):
+        other = Moderator.objects.create(community=community, account=PersonFactory())
+        Account.objects.filter(pk=other.account_id).update(**cannot)
+        assert api.delete(of(community, f"/moderators/{creator.pk}")).error == "last_moderator"
+        assert api.delete(of(community, f"/moderators/{other.account_id}")).status == 200
+    assert list(Moderator.objects.values_list("account", flat=True)) == [creator.pk]
 
 
-@pytest.mark.parametrize("handle", ["nobody_here", "agent"])
-def test_only_people_moderate(handle: str, community: Community, api: Api) -> None:
-    agent = agent_with_token().account
-    sent = {"handle": agent.handle if handle == "agent" else handle}
-    assert api.post(of(community, "/moderators"), sent).error == "person_not_found"
+def test_only_people_moderate(community: Community, api: Api) -> None:
+    for handle in ("nobody_here", agent_with_token().account.handle):
+        assert api.post(of(community, "/moderators"), {"handle": handle}).error == "person_not_found"
 
 
 def test_rules_and_words_change_what_is_given_only(community: Community, api: Api) -> None:
@@ -258,17 +256,10 @@ def test_rules_and_words_change_what_is_given_only(community: Community, api: Ap
     assert api.post("/api/messages", body).error == "community_forbids"
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({"blockedWords": ["*"]}, "blockedWords"),
-        ({"blockedWords": ["x" * 101]}, "blockedWords[0]"),
-        ({"blockedWords": "casino"}, "blockedWords"),
-        ({"rules": {"preModeration": "some"}}, "rules.preModeration"),
-        ({"rules": {"reportsToHide": -1}}, "rules.reportsToHide"),
-        ({"rules": {"readOnly": "yes"}}, "rules.readOnly"),
-    ],
-)
-def test_an_invalid_rule_is_refused(body: dict[str, Any], field: str, community: Community, api: Api) -> None:
-    refused = api.put(of(community), body)
-    assert (refused.status, refused.json["field"]) == (400, field)
+def test_an_invalid_rule_is_refused(community: Community, api: Api) -> None:
+    for words, field in ((["*"], "blockedWords"), (["x" * 101], "blockedWords[0]"), ("casino", "blockedWords")):
+        refused = api.put(of(community), {"blockedWords": words})
+        assert (refused.status, refused.json["field"]) == (400, field)
+    for rule, value in (("preModeration", "some"), ("reportsToHide", -1), ("readOnly", "yes")):
+        refused = api.put(of(community), {"rules": {rule: value}})
+        assert (refused.status, refused.json["field"]) == (400, f"rules.{rule}")

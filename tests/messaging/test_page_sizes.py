@@ -19,6 +19,7 @@ from messaging.queries.page_sizes import PAGE_BYTES
 from tests.api import Api
 from tests.factories import CommunityFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_message_list_size import at_all_caps, insert
+from tests.messaging.walking import pages_of
 
 pytestmark = pytest.mark.django_db
 POSTS = 24
@@ -64,17 +65,10 @@ def test_pages_fit_and_together_have_every_post_once(
 
 def walk(path: str, moderator: Account, query: Query) -> list[str]:
     """The ids on all pages, each of which fits."""
-    api = Api.as_person(moderator) if "moderation" in path else Api()
-    ids: list[str] = []
-    cursor: Query = {}
-    while True:
-        answer = api.get(path, **query, limit=100, **cursor)
-        assert answer.status == 200, answer.json
-        assert len(answer.body) <= PAGE_BYTES
-        ids += [message["id"] for message in answer.json["messages"]]
-        if not answer.json["hasMore"]:
-            return ids
-        cursor = {"cursor": answer.json["nextCursor"]}
+    by = Api.as_person(moderator) if "moderation" in path else Api()
+    pages = list(pages_of(path, by=by, limit=100, **query))
+    assert max(len(page.body) for page in pages) <= PAGE_BYTES
+    return [message["id"] for page in pages for message in page.json["messages"]]
 
 
 @pytest.mark.parametrize("fields", [ESCAPED, LARGE], ids=["escaped", "at all caps"])
@@ -105,11 +99,7 @@ def many(page: Page) -> list[Message]:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     "posts_on",
-    [
-        lambda page: insert(page, POSTS, fields=ESCAPED),
-        lambda page: insert(page, POSTS, fields=LARGE),
-        many,
-    ],
+    [lambda page: insert(page, POSTS, fields=ESCAPED), lambda page: insert(page, POSTS, fields=LARGE), many],
     ids=["escaped", "at all caps", "many"],
 )
 @pytest.mark.parametrize(

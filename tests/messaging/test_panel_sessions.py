@@ -77,24 +77,11 @@ def test_sessions_in_several_browsers_are_independent(ada: Account) -> None:
     assert (token(one).status, token(other).status) == (401, 200)
 
 
-@pytest.mark.parametrize(
-    "auth_time",
-    [
-        None,
-        "20 minutes ago",
-        "now",
-        [],
-        {},
-        1e300,
-        -(10**30),
-        10**30,
-    ],
-)
-def test_a_sign_in_that_is_not_recent_opens_no_session(ada: Account, auth_time: Any) -> None:
-    if auth_time == "20 minutes ago":
-        auth_time = int((datetime.now(UTC) - timedelta(minutes=20)).timestamp())
-    answer = start(access_token(ada, auth_time=auth_time))
-    assert (answer.status, answer.error, cookie_in(answer)) == (403, "recent_sign_in_required", None)
+def test_a_sign_in_that_is_not_recent_opens_no_session(ada: Account) -> None:
+    earlier = int((datetime.now(UTC) - timedelta(minutes=20)).timestamp())
+    for auth_time in (None, earlier, "now", [], {}, 1e300, -(10**30), 10**30):
+        answer = start(access_token(ada, auth_time=auth_time))
+        assert (answer.status, answer.error, cookie_in(answer)) == (403, "recent_sign_in_required", None), auth_time
     assert not PanelSession.objects.exists()
 
 
@@ -158,18 +145,18 @@ def test_a_sign_in_that_overlaps_the_end_of_all_sessions_is_ended() -> None:
 
 
 def test_signing_out_ends_the_session_and_deletes_the_cookie(ada: Account) -> None:
-    secret = panel_secret(ada)
+    secret, other = panel_secret(ada), panel_secret(PersonFactory())
     for _ in range(2):
         answer = end(secret)
         assert (answer.status, answer.json, cookie_in(answer)) == (200, {"success": True}, ("", 0))
     assert token(secret).error == "panel_session_ended"
-    assert not PanelSession.objects.exists()
+    assert token(other).status == 200
 
 
-@pytest.mark.parametrize("secret", ["", "x", "x" * 43, "x" * 4000, "é" * 43, "\\000" * 20, "a b; c=d", '"quoted"'])
-def test_signing_out_without_a_session_succeeds(ada: Account, secret: str) -> None:
+def test_signing_out_without_a_session_succeeds(ada: Account) -> None:
     panel_secret(ada)
-    assert end(secret).json == {"success": True}
+    for secret in ("", "x", "x" * 43, "x" * 4000, "é" * 43, "\\000" * 20, "a b; c=d", '"quoted"'):
+        assert end(secret).json == {"success": True}, secret
     assert PanelSession.objects.count() == 1
 
 

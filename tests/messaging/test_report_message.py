@@ -13,7 +13,6 @@ from messaging.exceptions import NotInThisState
 from messaging.models import Account, Community, Message, Report
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.reporting import CLOSED_DAYS, dismiss_reports, prune
-from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.changes.inbox import events, types
@@ -62,62 +61,37 @@ def test_a_repeated_report_answers_the_same_and_changes_nothing() -> None:
     message, reporter = MessageFactory(), PersonFactory()
     assert [report(message, reporter, {"reason": reason}).status for reason in ("spam", "abuse")] == [200, 200]
     assert Report.objects.get().reason == "spam"
-
-
-def test_a_repeated_report_answers_the_same_after_the_post_was_put_back_to_review() -> None:
-    message, reporter = MessageFactory(community=community(1)), PersonFactory()
+    first, second = (report(message, reporter, key="k") for _ in range(2))
+    assert (first.json, second.headers["Idempotent-Replayed"]) == (second.json, "true")
+    # Also after the post was put back to review.
+    message = MessageFactory(community=community(1))
     assert [report(message, reporter).json for _ in range(2)] == [{"reported": True}] * 2
     assert (status_of(message), report(message).json["error"]) == ("pending", "message_not_found")
 
 
-def test_a_retry_with_the_same_key_is_a_replay() -> None:
-    message, reporter = MessageFactory(), PersonFactory()
-    first, second = (report(message, reporter, key="k") for _ in range(2))
-    assert (first.json, second.headers["Idempotent-Replayed"]) == (second.json, "true")
-
-
-@pytest.mark.parametrize("status", ["pending", "hidden", "deleted"])
-def test_a_post_that_is_not_public_is_not_found(status: str) -> None:
-    answer = report(MessageFactory(status=status))
-    assert (answer.status, answer.json["error"]) == (404, "message_not_found")
-
-
-def test_a_post_in_a_hidden_thread_and_an_unknown_one_are_not_found() -> None:
-    reply = MessageFactory(parent=MessageFactory())
+def test_a_post_that_is_not_public_is_not_found() -> None:
+    person, reply = Api.as_person(PersonFactory()), MessageFactory(parent=MessageFactory())
     hide_message(message_id=reply.parent.pk, by=SuperAdminFactory())
-    person = Api.as_person(PersonFactory())
-    ids = (str(reply.pk), str(reply.author.pk), "not-an-id", reply.page_id)
-    assert {person.post(f"/api/messages/{each}/report", SPAM).status for each in ids} == {404}
+    hidden = [MessageFactory(status=status).pk for status in ("pending", "hidden", "deleted")]
+    for each in (*hidden, reply.pk, reply.author.pk, "not-an-id", reply.page_id):
+        answer = person.post(f"/api/messages/{each}/report", SPAM)
+        assert (answer.status, answer.error) == (404, "message_not_found"), each
     assert not Report.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"reason": None},
-        {"reason": "dislike"},
-        {"reason": ["spam"]},
-        {"reason": "spam", "note": 1},
-        {"reason": "spam", "note": "x" * 501},
-        {"reason": "spam", "note": "a\x00b"},
-        ["spam"],
-    ],
-)
-def test_an_invalid_body_is_refused(body: Any) -> None:
-    assert report(MessageFactory(), body=body).status == 400
+def test_an_invalid_body_is_refused() -> None:
+    post, person = MessageFactory(), PersonFactory()
+    bodies: list[Any] = [{}, ["spam"], *({"reason": reason} for reason in (None, "dislike", ["spam"]))]
+    bodies += [{"reason": "spam", "note": note} for note in (1, "x" * 501, "a\x00b")]
+    assert [body for body in bodies if report(post, person, body).status != 400] == []
     assert not Report.objects.exists()
 
 
-@pytest.mark.parametrize("note", ["😀" * 500, "", "  ", None])
-def test_a_note_is_optional_and_has_at_most_500_characters(note: str | None) -> None:
-    assert report(MessageFactory(), body={"reason": "other", "note": note}).status == 200
-    assert Report.objects.get().note == (note or "").strip()
-
-
-def test_agents_may_not_report() -> None:
-    answer = agent_with_token().api.post(f"/api/messages/{MessageFactory().pk}/report", SPAM)
-    assert (answer.status, answer.json["error"]) == (403, "agent_route_not_allowed")
+def test_a_note_is_optional_and_has_at_most_500_characters() -> None:
+    for note in ("😀" * 500, "", "  ", None):
+        post = MessageFactory()
+        assert report(post, body={"reason": "other", "note": note}).status == 200
+        assert Report.objects.get(message=post).note == (note or "").strip()
 
 
 def test_reports_have_an_hourly_throttle_of_their_own(settings: Any) -> None:
@@ -132,12 +106,13 @@ def test_reports_have_an_hourly_throttle_of_their_own(settings: Any) -> None:
 class TestPutBackToReview:
     def test_so_many_reports_as_the_rule_says_make_the_post_pending(self) -> None:
         parent = MessageFactory(community=community())
-        message = MessageFactory(parent=parent, community=parent.community)
+        message, other = (MessageFactory(parent=parent, community=parent.community) for _ in range(2))
+        report(other)
         report(message)
         assert status_of(message) == "published"
         report(message)
         parent.refresh_from_db()
-        assert (status_of(message), parent.reply_count) == ("pending", 0)
+        assert (status_of(message), status_of(other), parent.reply_count) == ("pending", "published", 1)
         assert Api().get(f"/api/messages/{message.pk}").status == 404
         assert logged(message) == ["message.hidden"]
         assert decisions(message) == ["Put back to review after 2 reports (published → pending)."]
@@ -150,12 +125,11 @@ class TestPutBackToReview:
         assert event["data"]["status"] == "pending"
         assert "reported" in event["data"]["reason"]
 
-    @pytest.mark.parametrize("place", ["no community", "rule is off"])
-    def test_without_the_rule_no_number_of_reports_does(self, place: str) -> None:
-        message = MessageFactory(community=None if place == "no community" else community(0))
-        for _ in range(5):
-            report(message)
-        assert status_of(message) == "published"
+    def test_without_the_rule_no_number_of_reports_does(self) -> None:
+        for message in (MessageFactory(community=None), MessageFactory(community=community(0))):
+            for _ in range(5):
+                report(message)
+            assert status_of(message) == "published"
 
     def test_the_replies_disappear_with_it_and_return(self) -> None:
         message = MessageFactory(community=community(1))
@@ -178,20 +152,15 @@ class TestPutBackToReview:
         assert status_of(message) == "pending"
 
     def test_an_approval_announces_no_mention_again_but_those_of_an_edit(self) -> None:
-        PersonFactory(handle="ann_a")
-        bob, message = PersonFactory(handle="bob_b"), MessageFactory(community=community(1), content="Hi @ann_a")
-        report(message)
+        ann, bob, in_community = PersonFactory(handle="ann_a"), PersonFactory(handle="bob_b"), community(1)
+        unedited, message = MessageFactory.create_batch(2, community=in_community, content="Hi @ann_a")
+        for each in (unedited, message):
+            report(each)
         edit = {"content": "Hi @ann_a and @bob_b"}
         assert Api.as_person(message.author).put(f"/api/messages/{message.pk}", edit).json["status"] == "pending"
-        approve_message(message_id=message.pk, by=SuperAdminFactory())
-        assert types(Api.as_person(bob)) == ["mention"]
-        assert types(Api.as_person(Account.objects.get(handle="ann_a"))) == []
-
-    def test_without_an_edit_an_approval_announces_no_mention(self) -> None:
-        ann, message = PersonFactory(handle="ann_a"), MessageFactory(community=community(1), content="Hi @ann_a")
-        report(message)
-        approve_message(message_id=message.pk, by=SuperAdminFactory())
-        assert types(Api.as_person(ann)) == []
+        for each in (unedited, message):
+            approve_message(message_id=each.pk, by=SuperAdminFactory())
+        assert (types(Api.as_person(bob)), types(Api.as_person(ann))) == (["mention"], [])
 
     def test_hiding_and_restoring_it_is_told_as_of_a_public_post(self) -> None:
         message, admin = MessageFactory(community=community(1)), SuperAdminFactory()
@@ -212,18 +181,21 @@ class TestPutBackToReview:
 
 
 class TestDecisions:
-    @pytest.mark.parametrize("decide", [hide_message, dismiss_reports])
-    def test_a_decision_closes_the_open_reports(self, decide: Any) -> None:
-        message = MessageFactory()
-        report(message)
-        decide(message_id=message.pk, by=SuperAdminFactory())
-        assert Report.objects.get().closed_at is not None
+    def test_a_decision_closes_the_open_reports_of_its_post(self) -> None:
+        other = MessageFactory()
+        report(other)
+        for decide in (hide_message, dismiss_reports):
+            message = MessageFactory()
+            report(message)
+            decide(message_id=message.pk, by=SuperAdminFactory())
+            assert Report.objects.get(closed_at=None).message == other
 
     def test_hiding_all_posts_of_an_author_closes_their_reports(self) -> None:
-        message, admin = MessageFactory(community=community(1)), SuperAdminFactory()
+        message, admin, other = MessageFactory(community=community(1)), SuperAdminFactory(), MessageFactory()
         report(message)
+        report(other)
         hide_posts_of(author=message.author, by=admin)
-        assert Report.objects.get().closed_at is not None
+        assert Report.objects.get(closed_at=None).message == other
         restore_posts_of(author=message.author, by=admin)
         assert status_of(message) == "pending"
 

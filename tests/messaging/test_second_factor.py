@@ -61,11 +61,11 @@ def test_a_code_of_a_person_without_a_second_factor_is_ignored() -> None:
     assert log_in(PersonFactory(password=PASSWORD), code="123456").status == 200
 
 
-@pytest.mark.parametrize(("code", "status"), [(123456, 400), ("1" * 33, 400), ("", 400), (None, 401), ("١٢٣٤٥٦", 401)])
-def test_a_code_of_a_wrong_form_is_refused(code: Any, status: int) -> None:
+def test_a_code_of_a_wrong_form_is_refused() -> None:
     person = PersonFactory(password=PASSWORD)
     add_app(person)
-    assert log_in(person, code=code).status == status
+    for code, status in ((123456, 400), ("1" * 33, 400), ("", 400), (None, 401), ("١٢٣٤٥٦", 401)):
+        assert log_in(person, code=code).status == status, code
 
 
 def test_codes_of_the_steps_around_now_are_accepted_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,6 +84,8 @@ def test_codes_are_throttled_by_person_whatever_the_address_is(settings: Any) ->
     person = PersonFactory(password=PASSWORD)
     secret = add_app(person)
     assert [log_in(person, code=code).status for code in ("1", "2", code_of(secret))] == [401, 401, 429]
+    other = PersonFactory(password=PASSWORD)
+    assert log_in(other, code=code_of(add_app(other))).status == 200
 
 
 def test_a_super_admin_needs_one_if_the_operator_says_so(settings: Any) -> None:
@@ -169,9 +171,11 @@ def test_secrets_are_encrypted_and_outlive_a_rotation(settings: Any) -> None:
 
 
 def test_the_operator_removes_the_factors_of_a_person_who_lost_them() -> None:
-    person = PersonFactory(password=PASSWORD)
+    person, other = PersonFactory(password=PASSWORD), PersonFactory(password=PASSWORD)
     add_app(person)
+    add_app(other)
     for removed in (1, 0):
         assert run_json("remove_second_factor", person.handle, "--json")["removed"] == removed
     assert not Authenticator.objects.filter(user=person).exists()
     assert log_in(person).status == 200
+    assert log_in(other).error == "second_factor_required"

@@ -51,12 +51,8 @@ def bearer(token: str) -> dict[str, str]:
 def test_a_registered_person_signs_in_and_posts_with_a_user_token() -> None:
     registered = auth("register", ADA)
     assert registered.status == 201
-    assert registered.json["user"] == {
-        "id": registered.json["user"]["id"],
-        "handle": "ada_l",
-        "name": "Ada Lovelace",
-        "kind": "human",
-    }
+    user = {"handle": "ada_l", "name": "Ada Lovelace", "kind": "human"}
+    assert registered.json["user"] == user | {"id": registered.json["user"]["id"]}
     session = login().json
     assert session["user"] == registered.json["user"]
     assert Api().get("/api/auth/me", headers=bearer(session["accessToken"])).json == session["user"]
@@ -78,26 +74,23 @@ def test_an_access_token_is_valid_for_15_minutes_a_refresh_token_for_14_days(ada
     assert refresh["exp"] - refresh["iat"] == 14 * 24 * 3600
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *(("handle", value) for value in ("ab", "a" * 31, "Ada", "a-b-c", "adä", "abc\n", "", 5, None)),
-        *(("name", value) for value in ("", "A", "  A  ", "x" * 61, 5, None, "a\x00b")),
-        *(("password", value) for value in ("", "seven77", "password", "x" * 257, 12345678, None)),
-    ],
-)
+INVALID: list[dict[str, Any]] = [
+    *({"handle": value} for value in ("ab", "a" * 31, "Ada", "a-b-c", "adä", "abc\n", "", 5, None)),
+    *({"name": value} for value in ("", "A", "  A  ", "x" * 61, 5, None, "a\x00b")),
+    *({"password": value} for value in ("", "seven77", "password", "x" * 257, 12345678, None)),
+]
+
+
 @pytest.mark.usefixtures("unthrottled")
-def test_an_invalid_registration_is_400_and_creates_no_account(field: str, value: Any) -> None:
-    response = auth("register", ADA | {field: value})
-    assert (response.status, response.error) == (400, "invalid_input")
+def test_an_invalid_registration_is_400_and_creates_no_account() -> None:
+    without = [(name, {each: value for each, value in ADA.items() if each != name}) for name in ADA]
+    for field, body in [*((next(iter(wrong)), ADA | wrong) for wrong in INVALID), *without]:
+        response = auth("register", body)
+        assert (response.status, response.error) == (400, "invalid_input"), body
+        # The parser refuses NUL before there are fields.
+        assert response.json["field"] in {field, "body"}, body
     assert not Account.objects.exists()
     assert not HandleClaim.objects.exists()
-
-
-@pytest.mark.parametrize("field", ["handle", "name", "password"])
-def test_every_field_of_a_registration_is_required(field: str) -> None:
-    response = auth("register", {name: value for name, value in ADA.items() if name != field})
-    assert (response.status, response.json["field"]) == (400, field)
 
 
 def test_registration_grants_no_rights() -> None:
@@ -150,11 +143,9 @@ def test_wrong_password_unknown_handle_and_inactive_account_have_equal_responses
     assert {response.headers["WWW-Authenticate"] for response in tried} == {'Bearer realm="community-messaging"'}
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"handle": "ada_l"}, {"handle": 5, "password": "x"}, {"handle": "a" * 31, "password": "x"}]
-)
-def test_a_login_without_handle_or_password_is_400(body: Any) -> None:
-    assert auth("login", body).error == "invalid_input"
+def test_a_login_without_handle_or_password_is_400() -> None:
+    for body in ({}, {"handle": "ada_l"}, {"handle": 5, "password": "x"}, {"handle": "a" * 31, "password": "x"}):
+        assert auth("login", body).error == "invalid_input", body
 
 
 @pytest.mark.usefixtures("ada")
@@ -207,43 +198,17 @@ def test_an_expired_refresh_token_is_token_expired_and_may_log_out(ada: Account)
     assert auth("logout", {"refreshToken": str(old)}).status == 200
 
 
-@pytest.mark.parametrize("operation", ["refresh", "logout"])
-def test_only_a_refresh_token_is_accepted(ada: Account, operation: str) -> None:
-    session = start_session(account=ada)
-    for token in (session.access, agent_with_token().value, "x", "a.b.c", session.refresh + "x", "é", "[" * 4000):
-        response = auth(operation, {"refreshToken": token})
-        assert (response.status, response.error) == (401, "invalid_token"), token
-    for body in ({}, {"refreshToken": None}, {"refreshToken": 5}, {"refreshToken": ""}, {"refreshToken": "x" * 4097}):
-        assert auth(operation, body).error == "invalid_input"
+def test_only_a_refresh_token_is_accepted(ada: Account) -> None:
+    session, agent = start_session(account=ada), agent_with_token().value
+    for operation in ("refresh", "logout"):
+        for token in (session.access, agent, "x", "a.b.c", session.refresh + "x", "é", "[" * 4000):
+            response = auth(operation, {"refreshToken": token})
+            assert (response.status, response.error) == (401, "invalid_token"), token
+        for body in ({}, *({"refreshToken": value} for value in (None, 5, "", "x" * 4097))):
+            assert auth(operation, body).error == "invalid_input", body
 
 
-@pytest.mark.parametrize("operation", ["refresh", "logout"])
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(
-            {"jti": value}
-            for value in ("\x00", "", 5, [], {}, True, None, "x" * 400, "\ud800" * 32, "a" * 31, "A" * 32)
-        ),
-        *({"sub": value} for value in ("\x00", "", 5, [], {}, "01a1f80b-885c-7204-addd-5334a770b464", "x", None)),
-        *({"exp": value} for value in ("x", [], 10**30, 1e300, None)),
-        *({"iat": value} for value in ("x", [], 10**30, 1e300, None)),
-        *({"token_type": value} for value in ("access", 5, [], None)),
-        *({"iss": value} for value in ("x", 5, None)),
-        *({"aud": value} for value in ("x", [], None)),
-    ],
-    ids=str,
-)
-def test_malformed_claims_of_a_refresh_token_are_no_5xx(ada: Account, operation: str, change: dict[str, Any]) -> None:
-    good = auth(operation, {"refreshToken": signed(claims(ada, token_type="refresh"))})
-    assert good.status == 200, "the signed token is valid without changes"
-    response = auth(operation, {"refreshToken": signed(claims(ada, **{"token_type": "refresh", **change}))})
-    assert response.status in {200, 401}, response.json
-    if {"jti", "exp", "token_type", "iss", "aud"} & change.keys() or (operation == "refresh" and "sub" in change):
-        assert response.status == 401
-
-
-@hypothesis_settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.dictionaries(NAMES, JSON, min_size=1))
 def test_any_claims_of_a_signed_refresh_token_are_no_5xx(ada: Account, changes: dict[str, Any]) -> None:
     token = signed({**claims(ada, token_type="refresh"), **changes})
@@ -254,10 +219,11 @@ def test_any_claims_of_a_signed_refresh_token_are_no_5xx(ada: Account, changes: 
 
 
 def test_the_refresh_token_of_an_inactive_account_is_refused(ada: Account) -> None:
-    session = start_session(account=ada)
+    session, other = start_session(account=ada), start_session(account=PersonFactory())
     Account.objects.filter(pk=ada.pk).update(is_active=False)
     response = auth("refresh", {"refreshToken": session.refresh})
     assert (response.status, response.error) == (401, "invalid_token")
+    assert auth("refresh", {"refreshToken": other.refresh}).status == 200
 
 
 def test_login_responses_have_no_cors_header(ada: Account) -> None:

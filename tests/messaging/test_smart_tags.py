@@ -1,6 +1,6 @@
 """The registry of smart tags, and the validation of payloads in createMessage."""
 
-import time
+from time import thread_time
 from typing import Any
 
 import jsonschema_rs
@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messaging.smart_tags import PROBLEMS_MAX, RATIONALE_MAX, SMART_TAGS, TagType, is_known, validate_payload
+from tests.machine_speed import scaled
 
 TYPES = ["claim", "evidence", "question", "answer", "correction"]
 TYPES += ["review", "prediction", "poll", "summary", "highlight", "note"]
@@ -33,28 +34,20 @@ def test_the_types_have_a_fixed_order() -> None:
 
 
 @every_type
-def test_a_tag_has_a_title_and_a_description_of_one_sentence(tag_type: str) -> None:
+def test_a_tag_has_a_title_a_sentence_and_a_closed_schema_that_its_example_uses(tag_type: str) -> None:
+    """Only `note` is open."""
     tag = SMART_TAGS[tag_type]
     assert tag.type == tag_type
     assert tag.title
     assert tag.description.endswith(".")
     assert tag.description.count(".") == 1
-
-
-@every_type
-def test_schemas_are_valid_2020_12_and_closed_except_note(tag_type: str) -> None:
-    schema = SMART_TAGS[tag_type].payload_schema
+    schema = tag.payload_schema
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     jsonschema_rs.meta.validate(schema)
     assert schema["type"] == "object"
     assert schema.get("additionalProperties", True) is (tag_type == "note")
-
-
-@every_type
-def test_examples_are_valid_and_use_every_property_except_rationale(tag_type: str) -> None:
-    tag = SMART_TAGS[tag_type]
     assert validate_payload(tag_type, tag.example) == []
-    assert set(tag.payload_schema["properties"]) - {"rationale"} <= set(tag.example)
+    assert set(schema["properties"]) - {"rationale"} <= set(tag.example)
 
 
 @every_type
@@ -140,20 +133,20 @@ def test_the_pointer_of_a_problem_is_its_path() -> None:
 
 
 @every_type
-def test_hostile_payloads_are_validated_within_the_time_limit(tag_type: str) -> None:
+def test_hostile_payloads_are_refused_within_the_time_limit(tag_type: str) -> None:
+    """The limit grows with a loop that is measured beside it. All of them are refused in a tenth of it."""
     deep_list: Any = []
     deep_object: Any = {}
     for _ in range(20_000):
         deep_list, deep_object = [deep_list], {"a": deep_object}
-    started = time.process_time()
+    began = thread_time()
     for hostile in (deep_list, deep_object, [[n] for n in range(9_000)], "a" * 65_000, 10**4_000):
-        payload = dict.fromkeys(SMART_TAGS[tag_type].payload_schema["properties"], hostile)
-        assert validate_payload(tag_type, payload)
-    assert time.process_time() - started < 2
+        assert validate_payload(tag_type, dict.fromkeys(SMART_TAGS[tag_type].payload_schema["properties"], hostile))
+    seconds = thread_time() - began
+    assert seconds < scaled(2)
 
 
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(TYPES), st.dictionaries(st.text(max_size=8), JSON, max_size=4), st.data())
 def test_any_payload_is_validated_without_an_exception(
     tag_type: str, payload: dict[str, Any], data: st.DataObject

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -18,7 +17,6 @@ from tests.factories import CommunityFactory, MessageFactory, PersonFactory, Sup
 from tests.hiding import hide_posts_of, restore_posts_of
 
 pytestmark = pytest.mark.django_db
-Decide = Callable[..., Message]
 
 
 @pytest.fixture
@@ -41,61 +39,57 @@ def status_of(message: Message) -> str:
 
 
 def test_undoing_the_hiding_of_a_reported_post_opens_its_reports(boss: Account) -> None:
-    message = MessageFactory()
-    report(message)
-    hide_message(message_id=message.pk, by=boss, reason="Spam.")
-    assert open_reports(message) == 0
+    message, other = MessageFactory(), MessageFactory()
+    for each in (message, other):
+        report(each)
+        hide_message(message_id=each.pk, by=boss, reason="Spam.")
+        assert open_reports(each) == 0
     undo_hiding(message_id=message.pk, by=boss)
     assert (status_of(message), open_reports(message)) == ("published", 1)
+    assert (status_of(other), open_reports(other)) == ("hidden", 0)
 
 
 def test_undoing_the_approval_of_a_reported_post_opens_its_reports(boss: Account) -> None:
-    message = MessageFactory(community=CommunityFactory(reports_to_hide=1))
-    report(message)
-    approve_message(message_id=message.pk, by=boss)
+    message, other = MessageFactory.create_batch(2, community=CommunityFactory(reports_to_hide=1))
+    for each in (message, other):
+        report(each)
+        approve_message(message_id=each.pk, by=boss)
     return_to_review(message_id=message.pk, by=boss)
     assert (status_of(message), open_reports(message)) == ("pending", 1)
+    assert (status_of(other), open_reports(other)) == ("published", 0)
 
 
-@pytest.mark.parametrize(
-    ("status", "decide", "undo", "opposite"),
-    [
+def test_a_decision_is_not_undone_after_a_later_one(boss: Account) -> None:
+    other = SuperAdminFactory()
+    for status, decide, undo, opposite in (
         ("published", hide_message, undo_hiding, restore_message),
         ("pending", hide_message, return_to_review, restore_message),
         ("pending", approve_message, return_to_review, return_to_review),
         ("hidden", restore_message, undo_restoring, hide_message),
-    ],
-)
-def test_a_decision_is_not_undone_after_a_later_one(
-    boss: Account, status: str, decide: Decide, undo: Decide, opposite: Decide
-) -> None:
-    message = MessageFactory(status=status)
-    first = decide(message_id=message.pk, by=boss)
-    opposite(message_id=message.pk, by=SuperAdminFactory())
-    later = decide(message_id=message.pk, by=SuperAdminFactory())
-    with pytest.raises(NotInThisState):
-        undo(message_id=message.pk, by=boss, decided_at=first.decided_at)
-    assert status_of(message) == first.status
-    undo(message_id=message.pk, by=boss, decided_at=later.decided_at)
-    assert status_of(message) != first.status
+    ):
+        message = MessageFactory(status=status)
+        first = decide(message_id=message.pk, by=boss)
+        opposite(message_id=message.pk, by=other)
+        later = decide(message_id=message.pk, by=other)
+        with pytest.raises(NotInThisState):
+            undo(message_id=message.pk, by=boss, decided_at=first.decided_at)
+        assert status_of(message) == first.status
+        undo(message_id=message.pk, by=boss, decided_at=later.decided_at)
+        assert status_of(message) != first.status
 
 
-@pytest.mark.parametrize(
-    ("decide", "undo"), [(hide_message, undo_hiding), (hide_message, return_to_review)], ids=["hiding", "to review"]
-)
-def test_reports_that_an_earlier_decision_closed_stay_closed(
-    boss: Account, decide: Callable[..., Any], undo: Callable[..., Any]
-) -> None:
-    message = MessageFactory()
-    report(message)
-    hide_message(message_id=message.pk, by=boss)
-    restore_message(message_id=message.pk, by=boss)
-    report(message)
-    dismiss_reports(message_id=message.pk, by=boss)
-    decide(message_id=message.pk, by=boss)
-    undo(message_id=message.pk, by=boss)
-    reopen_reports(message_id=message.pk, by=boss)
-    assert open_reports(message) == 0
+def test_reports_that_an_earlier_decision_closed_stay_closed(boss: Account) -> None:
+    for undo in (undo_hiding, return_to_review):
+        message = MessageFactory()
+        report(message)
+        hide_message(message_id=message.pk, by=boss)
+        restore_message(message_id=message.pk, by=boss)
+        report(message)
+        dismiss_reports(message_id=message.pk, by=boss)
+        hide_message(message_id=message.pk, by=boss)
+        undo(message_id=message.pk, by=boss)
+        reopen_reports(message_id=message.pk, by=boss)
+        assert open_reports(message) == 0
 
 
 def test_returning_a_reported_post_to_review_is_no_decision_on_its_reports(boss: Account) -> None:

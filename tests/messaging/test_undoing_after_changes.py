@@ -69,15 +69,16 @@ def open_reports() -> int:
 def test_undoing_an_approval_after_a_change_opens_the_reports_that_it_closed_alone(
     boss: Account, post: Message, change: Callable[[Message], None]
 ) -> None:
-    for _ in range(2):
-        report(post)
-        approve_message(message_id=post.pk, by=boss)
+    for reported in (MessageFactory(community=post.community), post, post):
+        report(reported)
+        approve_message(message_id=reported.pk, by=boss)
     approved = Message.objects.get(pk=post.pk)
     change(approved)
     assert Message.objects.get(pk=post.pk).updated_at > approved.updated_at
     assert open_reports() == 0
     return_to_review(message_id=post.pk, by=boss)
     assert open_reports() == 1
+    assert Report.objects.get(closed_at=None).message_id == post.pk
 
 
 def test_undoing_the_hiding_of_a_deleted_post_opens_no_reports(boss: Account, post: Message) -> None:

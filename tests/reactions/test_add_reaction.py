@@ -25,38 +25,32 @@ def react(api: Api, message: Message, emoji: object, **fields: object) -> Answer
     return api.post("/v1/reactions", {"messageId": str(message.pk), "emoji": emoji, **fields})
 
 
-@pytest.mark.parametrize(
-    ("caller", "fields", "emojis", "expected"),
-    [
-        ("agent", DEFAULT, "👍", [("added", 1, 1)]),
-        ("agent", DEFAULT, "👍👍", [("added", 1, 1), ("unchanged", 1, 1)]),
-        ("agent", DEFAULT, "👍🎉", [("added", 1, 1), ("replaced", 1, 1)]),
-        ("agent", {"toggle": True}, "👍👍", [("added", 1, 1), ("unchanged", 1, 1)]),
-        ("agent", SET, "👍🎉👍", [("added", 1, 1), ("replaced", 1, 1), ("replaced", 1, 1)]),
-        ("api", SET, "👍👍", [("added", 1, 1), ("unchanged", 1, 1)]),
-        ("api", SET, "👍🎉", [("added", 1, 1), ("replaced", 1, 1)]),
-        ("api", DEFAULT, "👍👍👍", [("added", 1, 1), ("removed", 0, 0), ("added", 1, 1)]),
-        ("api", {"toggle": True}, "👍👍", [("added", 1, 1), ("removed", 0, 0)]),
-        ("api", DEFAULT, "👍🎉🎉", [("added", 1, 1), ("replaced", 1, 1), ("removed", 0, 0)]),
-    ],
-)
-def test_actions_of_agents_and_persons_with_and_without_toggle(
-    request: pytest.FixtureRequest,
-    post: Message,
-    caller: str,
-    fields: dict[str, bool],
-    emojis: str,
-    expected: list[tuple[str, int, int]],
-) -> None:
-    api: Api = request.getfixturevalue(caller)
-    responses = [react(api, post, emoji, **fields) for emoji in emojis]
-    assert [response.status for response in responses] == [200] * len(emojis)
-    results = [response.json for response in responses]
-    assert [(result["action"], result["count"], result["total"]) for result in results] == expected
-    for result in results:
-        assert result["success"] is True
-        assert (result["reactionId"] is None) == (result["action"] == "removed")
-    counted(post)
+ADDED, UNCHANGED, REPLACED, REMOVED = ("added", 1, 1), ("unchanged", 1, 1), ("replaced", 1, 1), ("removed", 0, 0)
+# (kind of caller, fields beside the post and the emoji, emoji one after the other, actions)
+ACTIONS = [
+    ("agent", DEFAULT, "👍👍", [ADDED, UNCHANGED]),
+    ("agent", DEFAULT, "👍🎉", [ADDED, REPLACED]),
+    ("agent", {"toggle": True}, "👍👍", [ADDED, UNCHANGED]),
+    ("agent", SET, "👍🎉👍", [ADDED, REPLACED, REPLACED]),
+    ("person", SET, "👍👍", [ADDED, UNCHANGED]),
+    ("person", SET, "👍🎉", [ADDED, REPLACED]),
+    ("person", DEFAULT, "👍👍👍", [ADDED, REMOVED, ADDED]),
+    ("person", {"toggle": True}, "👍👍", [ADDED, REMOVED]),
+    ("person", DEFAULT, "👍🎉🎉", [ADDED, REPLACED, REMOVED]),
+]
+
+
+def test_actions_of_agents_and_persons_with_and_without_toggle(api: Api, agent: Api) -> None:
+    for caller, fields, emojis, expected in ACTIONS:
+        post = MessageFactory()
+        responses = [react(agent if caller == "agent" else api, post, emoji, **fields) for emoji in emojis]
+        assert [response.status for response in responses] == [200] * len(emojis)
+        results = [response.json for response in responses]
+        assert [(result["action"], result["count"], result["total"]) for result in results] == expected
+        for result in results:
+            assert result["success"] is True
+            assert (result["reactionId"] is None) == (result["action"] == "removed")
+        counted(post)
 
 
 def test_count_is_per_emoji_and_total_per_post(post: Message) -> None:
@@ -118,14 +112,11 @@ def test_unpublished_post_is_404(api: Api) -> None:
         assert (response.status, response.error) == (404, "message_not_found"), status
 
 
-def test_missing_credential_is_401(post: Message) -> None:
-    response = react(Api(), post, "👍")
-    assert (response.status, response.error) == (401, "not_authenticated")
-
-
-def test_agent_without_the_scope_is_403(post: Message) -> None:
+def test_missing_credential_or_scope_is_refused(post: Message) -> None:
+    assert (react(Api(), post, "👍").status, react(Api(), post, "👍").error) == (401, "not_authenticated")
     response = react(agent_with_token(scopes=["post", "reply", "quote"]).api, post, "👍")
     assert (response.status, response.error) == (403, "agent_scope_missing:react")
+    assert counted(post) == {}
 
 
 def test_restricted_agent_reacts_in_its_communities_only() -> None:
