@@ -1,6 +1,6 @@
 """A body of at most 1 MiB costs less than a tenth of a second, of any shape and at any operation.
 
-The bound is twice that: processes beside the test slow its work down.
+The bound is twice that: processes beside the test slow its work down. It grows with the loop of `tests.machine_speed`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from tests.machine_speed import scaled
 
 pytestmark = pytest.mark.django_db
 SECONDS = 0.2
-# A refusal lists every wrong entry of a list of a thousand, and repeats no input.
+# Operations get a part of the largest body, for that part of the time: a cost that grows faster is far over it.
+PART = 8
+# A refusal lists every wrong entry of a list of 800, and repeats no input.
 ANSWER_MAX = 100_000
 # The fastest of several calls: a busy machine slows down some of them, a slow shape all.
 TRIES = 5
@@ -59,25 +61,27 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("name", BODIES)
-def test_the_parser_is_fast_for_every_shape(name: str) -> None:
-    assert not is_slow(best_time(lambda: parses(BODIES[name]))[0])
+def test_the_parser_is_fast_for_every_shape() -> None:
+    """The shapes reach every check of the parser: some are accepted, some refused."""
+    timed = {name: best_time(partial(parses, body), SECONDS) for name, body in BODIES.items()}
+    assert {name: seconds for name, (seconds, _accepted) in timed.items() if is_slow(seconds, SECONDS)} == {}
+    assert {accepted for _seconds, accepted in timed.values()} == {True, False}
 
 
-def best_time(call: Callable[[], Any]) -> tuple[float, Any]:
+def best_time(call: Callable[[], Any], enough: float) -> tuple[float, Any]:
     """(CPU seconds of this thread, result of the call)."""
     best = math.inf
     for _ in range(TRIES):
         start = time.thread_time()
         returned = call()
         best = min(best, time.thread_time() - start)
-        if best < SECONDS:
+        if best < enough:
             break
     return best, returned
 
 
-def is_slow(seconds: float) -> bool:
-    return seconds > SECONDS and seconds > scaled(SECONDS)
+def is_slow(seconds: float, bound: float) -> bool:
+    return seconds > bound and seconds > scaled(bound)
 
 
 def parses(body: bytes) -> bool:
@@ -88,28 +92,22 @@ def parses(body: bytes) -> bool:
     return True
 
 
-@pytest.mark.slow
-def test_the_shapes_reach_every_check_of_the_parser() -> None:
-    assert {parses(body) for body in BODIES.values()} == {True, False}
-
-
 PERSON = (
     *("requestAgent", "approveAgentRequest", "rejectAgentRequest", "createAgentToken", "revokeAgentToken"),
-    *("rotateAgentToken",),
-    *("createWebhook", "readInbox"),
+    *("rotateAgentToken", "createWebhook", "readInbox"),
 )
 SIGNED_IN = ("createEmbedInstance", "updateEmbedInstance", "putEmbedBlacklist")
 # Values that fill a field.
 VALUES: dict[str, Any] = {
-    "a long text": "a." * 500_000,
-    "many numbers": [1] * 500_000,
-    "many choices": ["post"] * 140_000,
-    "many texts": [f"{number}.eu" for number in range(90_000)],
-    "many long hosts": ["ü." * 250 + str(number) for number in range(1_000)],
-    "many lists": [[] for _ in range(CONTAINERS_MAX - 2)],
-    "an object": {str(number): number for number in range(70_000)},
-    "parts of an object": {"patterns": ["*a"] * 180_000, "type": "patterns", "color": "#" * 100_000},
-    "many objects": [{"type": "image", "url": "https://a.eu"}] * (CONTAINERS_MAX - 2),
+    "a long text": "a." * (500_000 // PART),
+    "many numbers": [1] * (500_000 // PART),
+    "many choices": ["post"] * (140_000 // PART),
+    "many texts": [f"{number}.eu" for number in range(90_000 // PART)],
+    "many long hosts": ["ü." * 50 + str(number) for number in range(800)],
+    "many lists": [[] for _ in range((CONTAINERS_MAX - 2) // PART)],
+    "an object": {str(number): number for number in range(70_000 // PART)},
+    "parts of an object": {"patterns": ["*a"] * (180_000 // PART), "type": "patterns", "color": "#" * 10_000},
+    "many objects": [{"type": "image", "url": "https://a.eu"}] * ((CONTAINERS_MAX - 2) // PART),
 }
 
 
@@ -120,7 +118,6 @@ def _small_heap() -> None:
     gc.freeze()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", VALUES)
 def test_every_operation_is_fast_with_a_full_body(name: str, settings: Any) -> None:
     settings.SOFT_THROTTLES, settings.WEBHOOKS = dict.fromkeys(settings.SOFT_THROTTLES, (10**9, 3600)), True
@@ -132,11 +129,11 @@ def test_every_operation_is_fast_with_a_full_body(name: str, settings: Any) -> N
         url = "/" + path.replace("<str:id>", "0199f000-0000-7000-8000-000000000000")
         for field in operation.body().fields if operation.body else ():
             body = orjson.dumps({field: VALUES[name]})
-            assert len(body) <= BODY_MAX
+            assert len(body) <= BODY_MAX // PART
             call = partial(callers.get(operation.id, Api()).send, method, url, raw=body, key="a key")
-            seconds, response = best_time(call)
+            seconds, response = best_time(call, SECONDS / PART)
             assert response.status < 500
-            if is_slow(seconds):
+            if is_slow(seconds, SECONDS / PART):
                 slow.append((operation.id, field, seconds))
             if len(response.body) > ANSWER_MAX:
                 long.append((operation.id, field, len(response.body)))

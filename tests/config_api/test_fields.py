@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rest_framework.exceptions import ValidationError
 
@@ -66,11 +66,18 @@ def validated(data: Any, kind: Any = Everything) -> Any:
     return serializer.validated_data
 
 
-@pytest.mark.parametrize(("field", "value"), [(name, value) for name, held in LOOKALIKES.items() for value in held])
-def test_a_value_of_another_type_is_refused_with_its_field(field: str, value: Any) -> None:
-    with pytest.raises(ValidationError) as refused:
-        validated({field: value})
-    assert json_path(next(faults_of(refused.value.detail)).path).startswith(field)
+def test_a_value_of_another_type_is_refused_with_its_field() -> None:
+    for field, value in [(name, value) for name, held in LOOKALIKES.items() for value in held]:
+        assert (refused_in({field: value}) or "").startswith(field), f"{field}: {value!r}"
+
+
+def refused_in(data: Any, kind: Any = Everything) -> str | None:
+    """The path of the first fault."""
+    try:
+        validated(data, kind)
+    except ValidationError as refusal:
+        return json_path(next(faults_of(refusal.detail)).path)
+    return None
 
 
 def test_valid_values_are_unchanged() -> None:
@@ -113,28 +120,18 @@ def test_a_cap_counts_code_points_before_other_checks() -> None:
         validated({"rows": [{"name": "👩‍🚀!"}]})
 
 
-@pytest.mark.parametrize("text", ["5", "05", "1000000000000", "9" * 100])
-def test_an_integer_of_a_query_is_ascii_digits(text: str) -> None:
-    assert validated({"number": text}, Query) == {"number": int(text)}
+def test_an_integer_of_a_query_is_ascii_digits() -> None:
+    for text in ("5", "05", "1000000000000", "9" * 100):
+        assert validated({"number": text}, Query) == {"number": int(text)}
+    others = ["", " 5", "5 ", "+5", "-5", "0", "1_0", "５", "٣", "1.0", "1e1", "0x5", "5\n", "abc", "None", "9" * 5000]
+    assert [text for text in others if not refused_in({"number": text}, Query)] == []
 
 
-@pytest.mark.parametrize(
-    "text", ["", " 5", "5 ", "+5", "-5", "0", "1_0", "５", "٣", "1.0", "1e1", "0x5", "5\n", "abc", "None", "9" * 5000]
-)
-def test_other_integers_of_a_query_are_refused(text: str) -> None:
-    with pytest.raises(ValidationError):
-        validated({"number": text}, Query)
-
-
-@pytest.mark.parametrize(("text", "value"), [("true", True), ("1", True), ("false", False), ("0", False)])
-def test_a_boolean_of_a_query_has_four_spellings(text: str, value: bool) -> None:
-    assert validated({"flag": text}, Query) == {"flag": value}
-
-
-@pytest.mark.parametrize("text", ["True", "yes", "on", "", "2", " true", "1\n"])
-def test_other_booleans_of_a_query_are_refused(text: str) -> None:
-    with pytest.raises(ValidationError):
-        validated({"flag": text}, Query)
+def test_a_boolean_of_a_query_has_four_spellings() -> None:
+    spellings = {"true": True, "1": True, "false": False, "0": False}
+    assert {text: validated({"flag": text}, Query)["flag"] for text in spellings} == spellings
+    others = ["True", "yes", "on", "", "2", " true", "1\n"]
+    assert [text for text in others if not refused_in({"flag": text}, Query)] == []
 
 
 ANYTHING = st.recursive(
@@ -144,7 +141,7 @@ ANYTHING = st.recursive(
 )
 
 
-@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
 @given(st.dictionaries(st.sampled_from([*LOOKALIKES, "rows"]), ANYTHING))
 def test_a_field_returns_its_type_or_refuses(data: dict[str, Any]) -> None:
     try:

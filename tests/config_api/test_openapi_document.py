@@ -41,9 +41,8 @@ def test_the_introduction_lists_every_code_of_401() -> None:
 def test_every_operation_has_a_group() -> None:
     described = document()
     groups = [tag["name"] for tag in described["tags"]]
-    used = {
-        tag for methods in described["paths"].values() for operation in methods.values() for tag in operation["tags"]
-    }
+    operations = [operation for methods in described["paths"].values() for operation in methods.values()]
+    used = {tag for operation in operations for tag in operation["tags"]}
     assert used == set(groups), "no group is empty, none is missing"
     assert groups[0] == "Posts", "posts are the first group"
 

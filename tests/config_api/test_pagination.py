@@ -47,10 +47,10 @@ def test_other_texts_are_invalid_cursors(text: str) -> None:
         decode(text, bound_to=LIST)
 
 
-@pytest.mark.parametrize("other", ["", "messages", "messages\npage_id=p2", "reactions\npage_id=p1", LIST + "\n"])
-def test_a_cursor_of_another_list_is_refused(other: str) -> None:
-    with pytest.raises(InvalidCursor):
-        decode(encode(POSITION, bound_to=LIST), bound_to=other)
+def test_a_cursor_of_another_list_is_refused() -> None:
+    for other in ("", "messages", "messages\npage_id=p2", "reactions\npage_id=p1", LIST + "\n"):
+        with pytest.raises(InvalidCursor):
+            decode(encode(POSITION, bound_to=LIST), bound_to=other)
 
 
 def test_a_cursor_survives_a_rotation_of_the_root_key(settings: Any) -> None:

@@ -132,28 +132,24 @@ def test_a_refusal_says_what_to_do(case: str) -> None:
     check(send(), code)
 
 
-def test_every_field_that_is_wrong_has_a_pointer() -> None:
+def pointers(body: dict[str, Any]) -> list[str]:
+    return [problem["pointer"] for problem in body["details"]]
+
+
+def test_everything_that_is_wrong_has_a_pointer() -> None:
     attachments = [{"type": "a", "url": "https://a.eu"}, {"type": 1, "url": "ftp://a.eu"}]
     body = check(post(attachments=attachments, language=5), "invalid_input")
-    pointers = [problem["pointer"] for problem in body["details"]]
-    assert pointers == ["/attachments/1/type", "/attachments/1/url", "/language"]
+    assert pointers(body) == ["/attachments/1/type", "/attachments/1/url", "/language"]
     assert (body["field"], body["message"].endswith("(2 more in details)")) == ("attachments[1].type", True)
-
-
-def test_pointers_into_a_payload_begin_at_the_body() -> None:
-    body = check(post(tagType="poll", payload={"options": ["a", 2]}), "invalid_payload")
-    assert body["field"] == "payload"
-    assert "/payload/options/1" in {problem["pointer"] for problem in body["details"]}
-
-
-def test_the_whole_body_is_the_empty_pointer_and_a_parameter_has_a_question_mark() -> None:
-    body = check(agent_with_token().api.send("POST", MESSAGES, raw=b"[]"), "invalid_input")
-    assert (body["field"], [problem["pointer"] for problem in body["details"]]) == ("body", [""])
+    payload = check(post(tagType="poll", payload={"options": ["a", 2]}), "invalid_payload")
+    assert payload["field"] == "payload"
+    assert "/payload/options/1" in pointers(payload), "pointers into a payload begin at the body"
+    whole = check(agent_with_token().api.send("POST", MESSAGES, raw=b"[]"), "invalid_input")
+    assert (whole["field"], pointers(whole)) == ("body", [""])
     query = check(Api().get(MESSAGES, pageId=PageFactory().pk, limit="x"), "invalid_input")
-    assert (query["field"], [problem["pointer"] for problem in query["details"]]) == ("limit", ["?limit"])
-
-
-def test_a_field_that_is_missing_is_named_in_the_message() -> None:
+    assert (query["field"], pointers(query)) == ("limit", ["?limit"])
+    header = check(Api().get(MESSAGES, headers={"Host": "evil.example"}), "invalid_input")
+    assert (header["field"], "details" in header) == ("Host", False)
     assert check(Api().get(MESSAGES), "invalid_input")["message"] == "Send `pageId`: it is required."
 
 
@@ -192,22 +188,16 @@ def test_a_community_that_is_not_allowed_names_those_that_are() -> None:
     assert check(answer, "agent_community_not_allowed")["allowed"] == [str(own.pk)]
 
 
-@pytest.mark.parametrize("sent", ["https://example.org/a", "http://x", "www.example.org/a", "HTTPS://EXAMPLE.ORG"])
-def test_a_url_as_page_id_is_told_to_be_normalised_first(sent: str) -> None:
-    answers = {
-        "unknown_page": agent_with_token().api.post(MESSAGES, {"pageId": sent, "content": "x"}),
-        "invalid_input": Api().get(MESSAGES, pageId=sent),
-    }
-    for code, answer in answers.items():
-        body = check(answer, code)
-        assert body["message"].startswith("Send this URL to POST /v1/presence/normalize-url first")
-        assert body["field"] == "pageId"
-
-
-@pytest.mark.parametrize("sent", ["x", "p1_" + "a" * 32])
-def test_an_unknown_page_names_the_operation_that_returns_ids(sent: str) -> None:
-    body = check(post(pageId=sent), "unknown_page")
-    assert body["message"].startswith("Get the id of the page from POST /v1/presence/normalize-url")
+def test_a_url_as_page_id_is_told_to_be_normalised_first_and_an_unknown_id_where_to_get_one() -> None:
+    agent = agent_with_token().api
+    for sent in ("https://example.org/a", "http://x", "www.example.org/a", "HTTPS://EXAMPLE.ORG"):
+        written, read = agent.post(MESSAGES, {"pageId": sent, "content": "x"}), Api().get(MESSAGES, pageId=sent)
+        for body in (check(written, "unknown_page"), check(read, "invalid_input")):
+            assert body["message"].startswith("Send this URL to POST /v1/presence/normalize-url first"), sent
+            assert body["field"] == "pageId"
+    for sent in ("x", "p1_" + "a" * 32):
+        body = check(agent.post(MESSAGES, {"pageId": sent, "content": "x"}), "unknown_page")
+        assert body["message"].startswith("Get the id of the page from POST /v1/presence/normalize-url"), sent
 
 
 def test_a_401_without_a_token_has_no_error_and_one_with_a_token_has() -> None:
@@ -232,11 +222,6 @@ def test_a_limit_is_in_the_body_as_in_the_headers() -> None:
     assert str(body["retryAfter"]) in hourly.headers["RateLimit"]
 
 
-def test_a_header_that_is_wrong_has_no_pointer() -> None:
-    body = check(Api().get(MESSAGES, headers={"Host": "evil.example"}), "invalid_input")
-    assert (body["field"], "details" in body) == ("Host", False)
-
-
 def test_a_message_quotes_little_of_a_value_and_no_credential() -> None:
     long, token = "x" * 5_000, "cag_" + "A1b2C3d4E5" * 4 + "abc123"
     assert len(json.dumps(post(language=[long], sourceApp={"a": long}).json)) < 1_500
@@ -248,24 +233,22 @@ def test_a_message_quotes_little_of_a_value_and_no_credential() -> None:
     assert "q7!zz" not in refused.body.decode()
 
 
-def every_class() -> list[type[ApiError]]:
+def test_every_code_has_its_texts_and_an_example() -> None:
     # The URL configuration imports every module with refusals.
     assert get_resolver().url_patterns
-    return list(errors_by_code().values())
-
-
-@pytest.mark.parametrize("error", every_class(), ids=lambda error: error.default_code)
-def test_every_code_has_its_texts_and_an_example(error: type[ApiError]) -> None:
-    own = vars(error)
-    assert all(isinstance(own.get(name), str) and len(own[name]) > 10 for name in ("message", "cause", "remedy"))
-    example = error(**error.example)
-    body = json.loads(json.dumps(example.body()))
-    assert body.keys() <= KEYS
-    assert len(body["message"]) < MESSAGE_MAX
-    assert body["message"].rstrip("…").endswith("."), "a sentence"
-    assert "example" in own or "message" not in error.example, "no message of another code"
-    assert not {"requestId", "docs", "error", "message"} & example.fields.keys()
-    assert all(value.isascii() and value.isprintable() for value in example.headers.values())
+    for code, error in errors_by_code().items():
+        own = vars(error)
+        assert all(isinstance(own.get(name), str) and len(own[name]) > 10 for name in ("message", "cause", "remedy")), (
+            code
+        )
+        example = error(**error.example)
+        body = json.loads(json.dumps(example.body()))
+        assert body.keys() <= KEYS, code
+        assert len(body["message"]) < MESSAGE_MAX, code
+        assert body["message"].rstrip("…").endswith("."), f"{code}: a sentence"
+        assert "example" in own or "message" not in error.example, f"{code}: no message of another code"
+        assert not {"requestId", "docs", "error", "message"} & example.fields.keys(), code
+        assert all(value.isascii() and value.isprintable() for value in example.headers.values()), code
 
 
 def test_no_two_classes_have_the_same_code() -> None:

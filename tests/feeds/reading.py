@@ -17,44 +17,33 @@ NAMESPACE = "{http://www.w3.org/2005/Atom}"
 TEXT = {"type": "string", "minLength": 1}
 URL = TEXT | {"format": "uri"}
 TIME = TEXT | {"format": "date-time"}
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    """The schema of an object with all of these fields, and no other."""
+    return {"type": "object", "required": [*properties], "additionalProperties": False, "properties": properties}
+
+
+AUTHOR = {"type": "object", "required": ["name"], "properties": {"name": TEXT}}
+ITEM = closed(
+    id=TEXT,
+    url=URL,
+    external_url=URL,
+    title=TEXT,
+    content_text={"type": "string"},
+    content_html={"type": "string"},
+    date_published=TIME,
+    date_modified=TIME,
+    authors={"type": "array", "minItems": 1, "items": AUTHOR},
+)
 # The fields of https://www.jsonfeed.org/version/1.1/ that these feeds have; others would be a mistake.
-JSON_FEED = {
-    "type": "object",
-    "required": ["version", "title", "home_page_url", "feed_url", "items"],
-    "additionalProperties": False,
-    "properties": {
-        "version": {"const": "https://jsonfeed.org/version/1.1"},
-        "title": TEXT,
-        "home_page_url": URL,
-        "feed_url": URL,
-        "items": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": [
-                    *("id", "url", "external_url", "title", "content_text", "content_html"),
-                    *("date_published", "date_modified", "authors"),
-                ],
-                "additionalProperties": False,
-                "properties": {
-                    "id": TEXT,
-                    "url": URL,
-                    "external_url": URL,
-                    "title": TEXT,
-                    "content_text": {"type": "string"},
-                    "content_html": {"type": "string"},
-                    "date_published": TIME,
-                    "date_modified": TIME,
-                    "authors": {
-                        "type": "array",
-                        "minItems": 1,
-                        "items": {"type": "object", "required": ["name"], "properties": {"name": TEXT}},
-                    },
-                },
-            },
-        },
-    },
-}
+JSON_FEED = closed(
+    version={"const": "https://jsonfeed.org/version/1.1"},
+    title=TEXT,
+    home_page_url=URL,
+    feed_url=URL,
+    items={"type": "array", "items": ITEM},
+)
 VALIDATOR = Draft202012Validator(JSON_FEED, validate_formats=True)
 
 

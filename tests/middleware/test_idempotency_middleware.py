@@ -79,15 +79,10 @@ def stored() -> tuple[int, int]:
     return Community.objects.filter(slug="written").count(), StoredResponse.objects.count()
 
 
-@pytest.mark.parametrize(
-    ("outcome", "status"), [("refused", 409), ("raised", 403), ("defect", 500), ("swallowed", 500)]
-)
-def test_a_status_of_400_or_more_rolls_back_however_it_came_about(
-    agent: TokenHolder, outcome: str, status: int
-) -> None:
-    assert write(agent, outcome).status_code == status
-    assert stored() == (0, 0)
-    assert COMMITTED == []
+def test_a_status_of_400_or_more_rolls_back_however_it_came_about(agent: TokenHolder) -> None:
+    for outcome, status in (("refused", 409), ("raised", 403), ("defect", 500), ("swallowed", 500)):
+        assert write(agent, outcome).status_code == status
+        assert (stored(), COMMITTED) == ((0, 0), []), outcome
 
 
 def test_the_key_of_a_refused_write_is_free(agent: TokenHolder) -> None:
