@@ -75,32 +75,43 @@ def references(value: Any) -> set[tuple[str, str]]:
     return {(kind, name) for kind, name in found}
 
 
-@pytest.mark.parametrize("path", [EXPLORER, REFERENCE])
-def test_the_demo_token_is_on_the_page_only_with_the_demo(path: str, demo: None) -> None:
-    def shown() -> bool:
-        return TOKEN in Client().get(path).content.decode()
-
-    assert shown()
-    with override_settings(DEMO=False):
-        assert not shown()
-    with override_settings(HTTPS=True):
-        assert not shown()
+def test_the_demo_token_is_on_the_page_only_with_the_demo(demo: None) -> None:
+    for path in (EXPLORER, REFERENCE):
+        assert TOKEN in Client().get(path).content.decode()
+        for changed in ({"DEMO": False}, {"HTTPS": True}):
+            with override_settings(**changed):
+                assert TOKEN not in Client().get(path).content.decode(), (path, changed)
 
 
-@pytest.mark.parametrize("path", [EXPLORER, REFERENCE])
-def test_there_is_no_button_without_the_demo(path: str, settings: Any, tmp_path: Path) -> None:
+def test_there_is_no_button_without_the_demo(settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
-    response = Client().get(path)
-    assert (response.status_code, "demo token" in response.content.decode()) == (200, False)
-    assert response.headers["Cache-Control"] == "no-store"
-    assert "script-src 'self';" in response.headers["Content-Security-Policy"]
+    for path in (EXPLORER, REFERENCE):
+        response = Client().get(path)
+        assert (response.status_code, "demo token" in response.content.decode()) == (200, False)
+        assert response.headers["Cache-Control"] == "no-store"
+        assert "script-src 'self';" in response.headers["Content-Security-Policy"]
+
+
+def resize(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
 
 
 @pytest.mark.slow
 @pytest.mark.processes
 @pytest.mark.browser
-def test_the_explorer_sends_the_demo_token_and_shows_code(live_server: Any, browser: Browser, demo: None) -> None:
-    page = opened(browser, f"{live_server.url}{EXPLORER}#/Posts/createMessage")
+def test_the_explorer_is_accessible_shows_code_and_sends_the_demo_token(
+    live_server: Any, browser: Browser, demo: None
+) -> None:
+    """Its colours do not depend on the width."""
+    page = opened(browser, f"{live_server.url}{EXPLORER}#/Posts/createMessage", color_scheme="light")
+    page.locator(".samples").first.wait_for()
+    for width in (390, 1440):
+        resize(page, width)
+        assert axe.violations(page) == [], width
+    page.close()
+    page = opened(browser, f"{live_server.url}{EXPLORER}#/Posts/createMessage", color_scheme="dark")
+    page.locator(".samples").first.wait_for()
+    assert axe.violations(page, colours_only=True) == []
     page.get_by_role("button", name="Use the demo token").click()
     expect(page.get_by_role("status")).to_have_text("You are the demo agent now.")
     page.get_by_text("curl", exact=True).first.click()
@@ -114,8 +125,14 @@ def test_the_explorer_sends_the_demo_token_and_shows_code(live_server: Any, brow
 @pytest.mark.slow
 @pytest.mark.processes
 @pytest.mark.browser
-def test_the_reference_shows_code_in_three_languages(live_server: Any, browser: Browser, demo: None) -> None:
-    page = opened(browser, f"{live_server.url}{REFERENCE}#tag/Posts/operation/createMessage")
+def test_the_reference_is_accessible_and_shows_code_in_three_languages(
+    live_server: Any, browser: Browser, demo: None
+) -> None:
+    page = opened(browser, f"{live_server.url}{REFERENCE}#tag/Posts/operation/createMessage", color_scheme="light")
+    for scheme, width in (("light", 390), ("dark", 1440)):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        resize(page, width)
+        assert axe.violations(page) == [], scheme
     described = page.locator("[id='tag/Posts/operation/createMessage']")
     for label, code in (("curl", "curl -X POST"), ("Python", "requests.post("), ("JavaScript", "await fetch(")):
         described.get_by_role("tab", name=label).click()
@@ -124,35 +141,6 @@ def test_the_reference_shows_code_in_three_languages(live_server: Any, browser: 
     expect(page.get_by_role("status")).not_to_be_empty()
     described.get_by_role("tab", name="curl").click()
     expect(described).to_contain_text(TOKEN, timeout=RENDERED)
-    page.close()
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-@pytest.mark.browser
-@pytest.mark.parametrize(("scheme", "widths"), [("light", (390, 1440)), ("dark", (1440,))])
-def test_axe_finds_nothing_in_the_explorer(
-    live_server: Any, browser: Browser, demo: None, scheme: Any, widths: tuple[int, ...]
-) -> None:
-    """Its colours do not depend on the width."""
-    page = opened(browser, f"{live_server.url}{EXPLORER}#/Posts/createMessage", color_scheme=scheme)
-    page.locator(".samples").first.wait_for()
-    for width in widths:
-        page.set_viewport_size({"width": width, "height": 900})
-        assert axe.violations(page, colours_only=scheme == "dark") == [], width
-    page.close()
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-@pytest.mark.browser
-@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1440)])
-def test_axe_finds_nothing_in_the_reference(
-    live_server: Any, browser: Browser, demo: None, scheme: Any, width: int
-) -> None:
-    viewport: Any = {"width": width, "height": 900}
-    page = opened(browser, live_server.url + REFERENCE, color_scheme=scheme, viewport=viewport)
-    assert axe.violations(page) == []
     page.close()
 
 
