@@ -4,7 +4,7 @@ PYTHON := $(shell for python in python3 python3.13 python3.12 python3.11 python;
 bin := .venv/bin
 
 # Cheap ones first. `make -k check` goes on after a failure.
-checks := style layers security types deployment migrations description
+checks := style layers prose security types deployment migrations description
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-all busy bench bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk changes consistency check $(checks) faults cluster cluster-faults containers fuzz translations lock venv python
@@ -14,7 +14,7 @@ help:
 	@echo 'make test    the quick suite, in under five minutes (TESTS="tests/agents -k token" for a part of all tests)'
 	@echo 'make test-all   every test: also browsers, clusters, faults, backups, documents, programs of others'
 	@echo 'make busy    the tests ten times in a row beside a busy loop on each core (TESTS="tests/faults", TIMES=3)'
-	@echo 'make check   style, types, layers, migrations, deployment, API description, security'
+	@echo 'make check   style, types, layers, documents, migrations, deployment, API description, security'
 	@echo 'make bench   measure requests per second with a million posts (BENCH="--posts 10000 --seconds 2 --rounds 1" for a short run)'
 	@echo 'make bench-pages   measure each page of the account area beside 10,000 sites and 1,000 agents'
 	@echo 'make bench-desk   measure each page of the desk beside ten million posts (BENCH="--posts 100000")'
@@ -39,10 +39,10 @@ run: python
 pytest = $(bin)/python -m pytest -n 3 --dist worksteal
 
 test: venv
-	@exec $(pytest) $(or $(TESTS),-m 'not slow or journey')
+	@exec $(pytest) $(or $(TESTS),-m '(not slow or journey) and not prose')
 
 test-all: venv
-	@exec $(pytest) --limit-processor-time --durations 40 --durations-min 5
+	@exec $(pytest) -m 'not prose' --limit-processor-time --durations 40 --durations-min 5
 
 # A test that fails by chance fails here: stops at the first failure.
 busy: venv
@@ -93,6 +93,9 @@ style: venv
 
 layers: venv
 	$(bin)/lint-imports --no-logo
+
+prose: venv
+	$(bin)/python -m pytest -q -n 0 -m prose tests/documents
 
 security: venv
 	$(bin)/bandit --quiet --configfile pyproject.toml --recursive config messaging agents reactions embeds mails moving mcp_server account_area desk clients manage.py

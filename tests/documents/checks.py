@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
-from functools import cache
 from importlib.util import find_spec
 
 from community_messaging.cli.app import program as client
@@ -25,13 +24,13 @@ ASSIGNMENT = re.compile(r"([A-Z][A-Z_]*)=(.*)", re.DOTALL)
 REPOSITORY_PATH = re.compile(r"(?:clients|config|messaging|agents|reactions|embeds|tests|docs|deploy)/[\w./-]+")
 
 
-def check_command(command: str) -> None:
-    """Fail unless the command can be run in the root of the repository."""
+def check_command(command: str) -> set[str]:
+    """Fail unless the command can be run in the root of the repository. Return its targets of `make`."""
     program, *arguments = _without_assignments(words(command))
     _check_paths(arguments)
     match program:
         case "make":
-            check_make(arguments)
+            return check_make(arguments)
         case "curl":
             assert any(word.startswith((SERVICE, STREAMS)) for word in arguments), f"curl calls another host: {command}"
         case "manage.py":
@@ -44,6 +43,7 @@ def check_command(command: str) -> None:
             assert list(ROOT.glob(program)), f"no such program: {program}"
         case _:
             assert program in ELSEWHERE, f"an unknown program: {program}"
+    return set()
 
 
 def is_run_by_a_test(command: str) -> bool:
@@ -52,19 +52,18 @@ def is_run_by_a_test(command: str) -> bool:
     return program in ("curl", "cm") or (program == PYTHON and arguments[:1] == ["manage.py"])
 
 
-def check_make(arguments: Sequence[str]) -> None:
+def check_make(arguments: Sequence[str]) -> set[str]:
     variables = {found[1]: found[2] for word in arguments if (found := ASSIGNMENT.fullmatch(word))}
     makefile = (ROOT / "Makefile").read_text()
     assert [name for name in variables if f"$({name})" not in makefile] == [], "the Makefile reads no such variable"
     for value in variables.values():
         _check_paths(value.split())
-    _dry_run(tuple(word for word in arguments if not ASSIGNMENT.fullmatch(word)))
+    return {word for word in arguments if not ASSIGNMENT.fullmatch(word)}
 
 
-@cache
-def _dry_run(targets: tuple[str, ...]) -> None:
+def check_make_targets(targets: set[str]) -> None:
     """make --dry-run fails for an unknown target. With PYTHON, it looks for no Python."""
-    command = ["make", "--dry-run", f"PYTHON={sys.executable}", *targets]
+    command = ["make", "--dry-run", f"PYTHON={sys.executable}", *sorted(targets)]
     finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
 

@@ -53,6 +53,10 @@ def blocks(text: str) -> list[Block]:
     return [Block(found["language"], dedent(found["text"])) for found in FENCE.finditer(text)]
 
 
+def shell_commands(name: str) -> list[str]:
+    return [command for block in blocks(text_of(name)) if block.is_shell for command in block.commands()]
+
+
 def prose(text: str) -> str:
     """The text without its fenced blocks."""
     return FENCE.sub("", text)

@@ -17,6 +17,7 @@ from config.api.operations import all_operations
 from tests.documents.reading import text_of
 from tests.service import ROOT
 
+pytestmark = pytest.mark.prose
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 DEPENDENCIES = (*PYPROJECT["project"]["dependencies"], *PYPROJECT["dependency-groups"]["dev"])
 PRODUCT = tuple(PYPROJECT["tool"]["importlinter"]["root_packages"])
@@ -48,7 +49,6 @@ def codes(errors: type[ApiError]) -> Iterator[str]:
         yield from codes(error)
 
 
-@pytest.mark.slow
 def test_settings_table_lists_exactly_the_settings_that_are_read() -> None:
     rows = [line.split("|")[1] for line in section("docs/operations.md", "Settings").splitlines() if "|" in line]
     assert {name for row in rows for name in SETTING.findall(row)} == settings_that_are_read()

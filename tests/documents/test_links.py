@@ -1,4 +1,4 @@
-"""Every file, heading and module that a document names exists."""
+"""Every file, heading and module that a document names exists, and records of decisions have one form."""
 
 from __future__ import annotations
 
@@ -10,32 +10,39 @@ import pytest
 from tests.documents.reading import DOCUMENTS, NAMES, anchors, inline_code, links, text_of
 from tests.service import ROOT
 
+pytestmark = pytest.mark.prose
 README_LINES_MAX = 110
 RECORDS = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
-SECTIONS = ("## Context", "## Decision", "## Consequences")
+SECTIONS = ["## Context", "## Decision", "## Consequences"]
 FOLDERS = "clients|config|messaging|agents|reactions|embeds|tests|docs|deploy|static|templates"
 FILE = re.compile(rf"(?:{FOLDERS})/[\w./-]*")
 MODULE = re.compile(r"(?:config|messaging|agents|reactions|embeds)(?:\.[a-z_]+)+")
+# Each pair is a document and one of its links.
+LINKS = [(name, link) for name in NAMES for link in links(text_of(name))]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_links_resolve_to_files_and_headings(name: str) -> None:
-    for link in links(text_of(name)):
-        if link.startswith(("http://", "https://")):
-            continue
-        path, _, anchor = link.partition("#")
-        target = (ROOT / name).parent / path if path else ROOT / name
-        assert target.exists(), link
-        assert not anchor or anchor in anchors(target.read_text()), link
+def target_of(name: str, path: str) -> Path:
+    return (ROOT / name).parent / path if path else ROOT / name
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "CHANGELOG.md"])
-def test_files_and_modules_that_are_named_exist(name: str) -> None:
-    code = inline_code(text_of(name))
-    files = [word for word in code if FILE.fullmatch(word)]
-    modules = [word.replace(".", "/") for word in code if MODULE.fullmatch(word)]
-    assert [word for word in files if not (ROOT / word).exists()] == []
-    assert [word for word in modules if not ((ROOT / f"{word}.py").exists() or (ROOT / word).is_dir())] == []
+def test_links_resolve_to_files_and_headings() -> None:
+    inner = [(name, *link.partition("#")) for name, link in LINKS if not link.startswith(("http://", "https://"))]
+    assert len(inner) > 100
+    assert [(name, path) for name, path, *_ in inner if not target_of(name, path).exists()] == []
+    headings = [(name, path, anchor) for name, path, _, anchor in inner if anchor]
+    assert headings
+    assert [each for each in headings if each[2] not in anchors(target_of(*each[:2]).read_text())] == []
+
+
+def test_files_and_modules_that_are_named_exist() -> None:
+    code = [(name, word) for name in NAMES if name != "CHANGELOG.md" for word in inline_code(text_of(name))]
+    files = [(name, word) for name, word in code if FILE.fullmatch(word)]
+    modules = [(name, word.replace(".", "/")) for name, word in code if MODULE.fullmatch(word)]
+    assert files
+    assert modules
+    assert [(name, word) for name, word in files if not (ROOT / word).exists()] == []
+    unknown = [each for each in modules if not ((ROOT / f"{each[1]}.py").exists() or (ROOT / each[1]).is_dir())]
+    assert unknown == []
 
 
 def test_readme_is_at_most_110_lines() -> None:
@@ -43,22 +50,14 @@ def test_readme_is_at_most_110_lines() -> None:
 
 
 def test_every_document_is_linked() -> None:
-    linked = {
-        ((ROOT / name).parent / link.partition("#")[0]).resolve() for name in NAMES for link in links(text_of(name))
-    }
+    linked = {target_of(name, link.partition("#")[0]).resolve() for name, link in LINKS}
     assert [path.name for path in DOCUMENTS if path not in linked and path.name != "README.md"] == []
 
 
-def test_decision_records_are_numbered_consecutively() -> None:
+def test_records_of_decisions_are_numbered_and_have_context_decision_and_consequences() -> None:
     assert [path.name[:4] for path in RECORDS] == [f"{number:04}" for number in range(1, len(RECORDS) + 1)]
-
-
-@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
-def test_a_decision_has_context_decision_and_consequences(path: Path) -> None:
-    text = path.read_text()
-    assert [line for line in text.splitlines() if line.startswith("## ")] == list(SECTIONS)
-
-
-@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem)
-def test_a_record_has_the_number_of_its_file(record: Path) -> None:
-    assert record.read_text().startswith(f"# {int(record.stem[:4])}. ")
+    assert RECORDS
+    for path in RECORDS:
+        text = path.read_text()
+        assert text.startswith(f"# {int(path.stem[:4])}. "), path.name
+        assert [line for line in text.splitlines() if line.startswith("## ")] == SECTIONS, path.name
