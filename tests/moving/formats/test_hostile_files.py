@@ -14,7 +14,7 @@ from moving import formats
 from moving.formats import UnreadableFile
 from moving.formats.source import PIECE
 from tests.moving.files import FACTS, SAMPLES, posts, read, reasons
-from tests.moving.large_files import write_isso
+from tests.moving.large_files import write
 
 HOSTILE: dict[str, dict[str, Any]] = FACTS["hostile"]
 FOLDER = SAMPLES / "hostile"
@@ -69,18 +69,14 @@ def test_a_file_is_refused_with_a_sentence_that_says_what_it_is(name: str) -> No
 
 
 @pytest.mark.parametrize("name", READ)
-def test_what_is_good_is_read_and_the_rest_has_a_reason(name: str) -> None:
+def test_what_is_good_is_read_and_shown_without_harm_and_the_rest_has_a_reason(name: str) -> None:
     records = read(HOSTILE[name]["format"], FOLDER / name)
     count, expected = READ[name]
     assert len(posts(records)) == count >= HOSTILE[name]["shown_at_least"]
     assert len(reasons(records)) == len(expected)
     for reason, part in zip(reasons(records), expected, strict=True):
         assert part in reason
-
-
-@pytest.mark.parametrize("name", READ)
-def test_what_a_hostile_file_must_not_show_is_not_shown(name: str) -> None:
-    html = "".join(to_html(post.text) for post in posts(read(HOSTILE[name]["format"], FOLDER / name)))
+    html = "".join(to_html(post.text) for post in posts(records))
     assert [text for text in HOSTILE[name].get("never", ()) if text in html.replace("&lt;", "")] == []
 
 
@@ -90,12 +86,10 @@ def test_hostile_markup_shows_its_text() -> None:
         assert f"ok {word}" in texts[number]
 
 
-def test_declared_encodings_are_read_as_such() -> None:
-    texts = {post.text for name in ("utf-16.xml", "windows-1251.xml") for post in posts(read("disqus", FOLDER / name))}
+def test_encodings_are_read_as_declared_and_bytes_that_are_no_text_are_replaced() -> None:
+    texts = [post.text for name in ("utf-16.xml", "windows-1251.xml") for post in posts(read("disqus", FOLDER / name))]
+    assert texts
     assert not any("\ufffd" in text for text in texts)
-
-
-def test_bytes_that_are_no_text_are_replaced_and_the_others_stay() -> None:
     texts = [post.text for post in posts(read("disqus", FOLDER / "wrong-encoding.xml"))]
     assert texts[3] == "It cost \ufffd12, caf\ufffd included."
     assert texts[4] == "Good comment number 5."
@@ -106,46 +100,31 @@ def test_unreadable_dates_are_none_and_others_are_left_to_the_writer() -> None:
     assert [time and time.year for time in times] == [2016, 1900, 1969, 2200, None, None, None, 9999, 2016]
 
 
-def test_half_a_surrogate_pair_and_nul_are_left_out() -> None:
-    texts = {post.source_id: post.text for post in posts(read("remark42", FOLDER / "lines.jsonl"))}
-    assert texts["h4"] == "ab"
-    assert texts["h5"] == "lone  half."
+def test_odd_values_of_json_become_good_ones() -> None:
+    """Scores that are no numbers or too large, halves of surrogate pairs, NUL, and commenters who are not listed."""
+    found = {post.source_id: post for post in posts(read("remark42", FOLDER / "lines.jsonl"))}
+    assert [found[key].score for key in ("h1", "h7")] == [0, None]
+    assert [found[key].text for key in ("h4", "h5")] == ["ab", "lone  half."]
+    found = {post.source_id: post for post in posts(read("commento", FOLDER / "commento.json"))}
+    assert [found[key].score for key in ("c1", "c5")] == [0, None]
+    author = found["c4"].author
+    assert (author.source_id, author.name, author.is_anonymous) == ("nobody", "", True)
 
 
-def test_a_score_that_is_no_number_or_too_large_is_none() -> None:
-    scores = {post.source_id: post.score for post in posts(read("remark42", FOLDER / "lines.jsonl"))}
-    assert (scores["h1"], scores["h7"]) == (0, None)
-    scores = {post.source_id: post.score for post in posts(read("commento", FOLDER / "commento.json"))}
-    assert (scores["c1"], scores["c5"]) == (0, None)
-
-
-def test_a_commenter_who_is_not_listed_is_a_guest_with_an_id() -> None:
-    authors = {post.source_id: post.author for post in posts(read("commento", FOLDER / "commento.json"))}
-    assert (authors["c4"].source_id, authors["c4"].name, authors["c4"].is_anonymous) == ("nobody", "", True)
-
-
-def test_another_format_refuses_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_bytes((SAMPLES / "wordpress.xml").read_bytes())
-    for other in ("disqus", "remark42", "isso", "commento", "jsonl"):
-        with pytest.raises(UnreadableFile):
-            read(other, path)
+CONTENTS = (b"", b"\n", b"\0" * 5000, b"\x1f\x8b", b"SQLite format 3\0", b"\xff\xfe", b"{")
 
 
 @pytest.mark.parametrize("format", ["disqus", "wordpress", "remark42", "isso", "commento", "jsonl"])
-@pytest.mark.parametrize("content", [b"", b"\n", b"\0" * 5000, b"\x1f\x8b", b"SQLite format 3\0", b"\xff\xfe", b"{"])
-def test_a_file_of_nothing_or_of_anything_is_refused(tmp_path: Path, format: str, content: bytes) -> None:
+def test_a_file_of_nothing_or_of_anything_is_refused(tmp_path: Path, format: str) -> None:
     path = tmp_path / "file"
-    path.write_bytes(content)
-    with pytest.raises(UnreadableFile):
-        read(format, path)
-
-
-@pytest.mark.parametrize("format", ["disqus", "isso", "commento", "remark42"])
-def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path, format: str) -> None:
-    for path in (tmp_path / "missing", tmp_path):
-        with pytest.raises(UnreadableFile, match="cannot be opened"):
+    of_another_format = SAMPLES / ("disqus.xml" if format == "wordpress" else "wordpress.xml")
+    for content in (*CONTENTS, of_another_format.read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(UnreadableFile):
             read(format, path)
+    for unfit in (tmp_path / "missing", tmp_path):
+        with pytest.raises(UnreadableFile, match="cannot be opened"):
+            read(format, unfit)
 
 
 BEGINS = {
@@ -170,7 +149,7 @@ def test_a_small_file_with_a_long_content_is_refused_before_it_is_read(tmp_path:
 
 def test_a_database_whose_content_is_longer_than_allowed_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "isso.db"
-    write_isso(path, megabytes=1, length=1_000)
+    write("isso", path, megabytes=1, length=1_000)
     assert posts(list(formats.read("isso", path, content_max=1_000_000)))
     with pytest.raises(UnreadableFile, match="The content of the file"):
         list(formats.read("isso", path, content_max=500_000))

@@ -11,7 +11,7 @@ import pytest
 
 from moving.formats import UnreadableFile
 from tests.moving.files import SAMPLES, posts, read, reasons
-from tests.moving.large_files import write_isso
+from tests.moving.large_files import write
 
 COMMENTS = "tid, id, parent, created, modified, mode, text, author, email, likes, dislikes"
 
@@ -19,7 +19,7 @@ COMMENTS = "tid, id, parent, created, modified, mode, text, author, email, likes
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "is so?#%.db"
-    write_isso(path, megabytes=0.01, length=100)
+    write("isso", path, megabytes=0.01, length=100)
     return path
 
 
@@ -78,7 +78,7 @@ def test_a_file_that_may_not_be_written_is_read(path: Path) -> None:
 
 def test_damage_in_the_middle_ends_the_reading_with_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "isso.db"
-    write_isso(path, megabytes=0.5, length=1000)
+    write("isso", path, megabytes=0.5, length=1000)
     content = bytearray(path.read_bytes())
     content[300_000:400_000] = b"\xff" * 100_000
     path.write_bytes(content)

@@ -42,19 +42,14 @@ def test_a_post_has_its_fields(tmp_path: Path) -> None:
     assert post.extra["author"] == AUTHOR
 
 
-@pytest.mark.parametrize(
-    "first",
-    [b"", b"{", b"[]", b"<html>", POST, {**HEADER, "format": "other"}, {"version": "remark42"}, b"\xff\xfe\x00"],
-)
-def test_a_file_of_another_kind_is_refused(tmp_path: Path, first: Any) -> None:
-    with pytest.raises(UnreadableFile, match="no export of this service"):
-        found(tmp_path, first, POST, END)
-
-
-@pytest.mark.parametrize("version", [0, 2, 9, "1", None, True, 1.5, [1]])
-def test_an_unknown_version_is_refused_with_the_known_ones(tmp_path: Path, version: Any) -> None:
-    with pytest.raises(UnreadableFile, match="Known versions: 1"):
-        found(tmp_path, {**HEADER, "version": version}, POST, END)
+def test_a_file_of_another_kind_or_version_is_refused(tmp_path: Path) -> None:
+    others = ({**HEADER, "format": "other"}, {"version": "remark42"})
+    for first in (b"", b"{", b"[]", b"<html>", POST, *others, b"\xff\xfe\x00"):
+        with pytest.raises(UnreadableFile, match="no export of this service"):
+            found(tmp_path, first, POST, END)
+    for version in (0, 2, 9, "1", None, True, 1.5, [1]):
+        with pytest.raises(UnreadableFile, match="Known versions: 1"):
+            found(tmp_path, {**HEADER, "version": version}, POST, END)
 
 
 @pytest.mark.parametrize(
@@ -84,21 +79,19 @@ def _order(record: Any) -> str:
     return "p1x" if isinstance(record, Unusable) else record.source_id
 
 
-@pytest.mark.parametrize("time", [None, "", "yesterday", "2026-02-30T00:00:00Z", 5, [], "9999-12-31T23:59:59-10:00"])
-def test_a_time_that_cannot_be_read_is_none(tmp_path: Path, time: Any) -> None:
-    (post,) = found(tmp_path, HEADER, {**POST, "createdAt": time, "editedAt": time}, END)
-    assert (post.created_at, post.edited_at) == (None, None)
-
-
-@pytest.mark.parametrize("score", [2**31, -(2**31), 10**30, 1.5, True, "5", []])
-def test_a_score_that_does_not_fit_is_none(tmp_path: Path, score: Any) -> None:
-    (post,) = found(tmp_path, HEADER, {**POST, "importedScore": score}, END)
-    assert post.score is None
-
-
-def test_unknown_lines_and_fields_are_ignored(tmp_path: Path) -> None:
-    (post,) = found(tmp_path, HEADER, {"type": "later"}, {**POST, "later": 1}, {"type": ["odd"]}, END)
-    assert post.source_id == "p1"
+def test_values_that_cannot_be_read_are_none_and_unknown_ones_ignored(tmp_path: Path) -> None:
+    times = [None, "", "yesterday", "2026-02-30T00:00:00Z", 5, [], "9999-12-31T23:59:59-10:00"]
+    scores = [2**31, -(2**31), 10**30, 1.5, True, "5", []]
+    odd = [
+        {"createdAt": time, "editedAt": time, "importedScore": score} for time, score in zip(times, scores, strict=True)
+    ]
+    posts = [{**POST, "id": f"p{number}", "later": 1, **values} for number, values in enumerate(odd)]
+    found_posts = found(tmp_path, HEADER, {"type": "later"}, *posts, {"type": ["odd"]}, END)
+    assert [post.source_id for post in found_posts] == [post["id"] for post in posts]
+    assert {(post.created_at, post.edited_at, post.score) for post in found_posts} == {(None, None, None)}
+    # A NUL is removed everywhere.
+    (post,) = found(tmp_path, HEADER, {**POST, "content": "a\0b", "payload": {"\0k": ["\0"]}}, END)
+    assert (post.text, post.extra["payload"]) == ("ab", {"k": [""]})
 
 
 def test_further_reactions_belong_to_the_post_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,11 +106,6 @@ def test_further_reactions_belong_to_the_post_before(tmp_path: Path, monkeypatch
     *reactions, problem = found(tmp_path, *lines)[1:]
     assert reactions == [first, first]
     assert "Only the first" in problem.reason
-
-
-def test_a_nul_is_removed_everywhere(tmp_path: Path) -> None:
-    (post,) = found(tmp_path, HEADER, {**POST, "content": "a\0b", "payload": {"\0k": ["\0"]}}, END)
-    assert (post.text, post.extra["payload"]) == ("ab", {"k": [""]})
 
 
 def test_a_file_without_its_end_is_reported_as_cut_off(tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ def sample(request: pytest.FixtureRequest) -> tuple[str, list[Post]]:
     return request.param, posts(records)
 
 
-def test_each_state_has_the_number_of_comments_of_the_facts(sample: tuple[str, list[Post]]) -> None:
+def test_the_states_and_times_are_those_of_the_facts_and_each_comment_has_an_id_and_an_address(
+    sample: tuple[str, list[Post]],
+) -> None:
     name, found = sample
     facts = facts_of(name)
     assert Counter(post.state for post in found) == Counter(
@@ -43,19 +45,11 @@ def test_each_state_has_the_number_of_comments_of_the_facts(sample: tuple[str, l
             "pingback": facts.get("pingbacks", 0),
         }
     )
-
-
-def test_each_comment_has_an_id_of_its_own_a_time_and_an_address(sample: tuple[str, list[Post]]) -> None:
-    _name, found = sample
     assert len({post.source_id for post in found}) == len(found)
     assert all(post.source_id and post.created_at and post.address and post.author.source_id for post in found)
-
-
-def test_the_times_are_those_of_the_facts(sample: tuple[str, list[Post]]) -> None:
-    name, found = sample
     times = sorted(post.created_at for post in found if post.created_at and post.state not in {"withdrawn", "pingback"})
     written = [f"{time.replace(microsecond=0):%Y-%m-%dT%H:%M:%SZ}" for time in (times[0], times[-1])]
-    assert written == [facts_of(name)["earliest"], facts_of(name)["latest"]]
+    assert written == [facts["earliest"], facts["latest"]]
 
 
 def test_every_landmark_has_its_text_author_time_and_depth(sample: tuple[str, list[Post]]) -> None:
@@ -106,15 +100,11 @@ def test_guests_are_anonymous_and_have_no_name_of_the_system(sample: tuple[str, 
     assert {post.author.name for post in guests} <= {"", "Guest reader"}
 
 
-def test_two_people_of_one_name_are_two_authors(sample: tuple[str, list[Post]]) -> None:
+def test_names_are_as_typed_and_two_people_of_one_name_are_two_authors(sample: tuple[str, list[Post]]) -> None:
     name, found = sample
     people = {post.author.source_id for post in found if post.author.name == "Sam Okafor"}
     # isso has no ids: the name alone, which a third of the comments have, is one more.
     assert len(people) == facts_of(name)["sam_okafors"]
-
-
-def test_names_are_as_typed(sample: tuple[str, list[Post]]) -> None:
-    _name, found = sample
     names = {post.author.name for post in found}
     assert "O'Neill & Sons" in names
     assert any(name.endswith('Bob</b> "the builder"') or name == 'Bob "the builder"' for name in names)
@@ -139,17 +129,13 @@ def test_what_must_not_be_shown_has_no_text(sample: tuple[str, list[Post]]) -> N
         assert [text for text in FACTS["must_not_show"] if text in texts] == []
 
 
-def test_no_text_becomes_a_script_a_handler_or_a_link_to_code(sample: tuple[str, list[Post]]) -> None:
-    _name, found = sample
+def test_code_lists_quotes_and_links_are_marks_and_no_text_becomes_code(sample: tuple[str, list[Post]]) -> None:
+    name, found = sample
     html = "".join(to_html(post.text) for post in found)
-    assert "<script" not in html
-    assert "<img" not in html
-    assert 'href="javascript:' not in html
-
-
-def test_code_lists_quotes_and_links_are_marks(sample: tuple[str, list[Post]]) -> None:
-    _name, found = sample
-    html = "".join(to_html(post.text) for post in found)
+    for harmful in ("<script", "<img", 'href="javascript:'):
+        assert harmful not in html
+    # Literal brackets show as typed.
+    assert [text for post in found if "[" in (text := to_plain(post.text)) and "\\[" in text] == [], name
     for shown in (
         "<code>a &lt; b &amp;&amp; c</code>",
         'return "&lt;flood&gt;" &amp; warn\n    return None  # *not* emphasis</code></pre>',
@@ -159,11 +145,6 @@ def test_code_lists_quotes_and_links_are_marks(sample: tuple[str, list[Post]]) -
         '<a href="https://lantern.example/letters/" rel="ugc nofollow noopener" target="_blank">the minutes</a>',
     ):
         assert shown in html
-
-
-def test_literal_asterisks_and_brackets_show_as_typed(sample: tuple[str, list[Post]]) -> None:
-    name, found = sample
-    assert [text for post in found if "[" in (text := to_plain(post.text)) and "\\[" in text] == [], name
 
 
 def test_progress_ends_with_the_size_of_the_file(sample: tuple[str, list[Post]]) -> None:

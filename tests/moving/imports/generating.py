@@ -28,7 +28,7 @@ def disqus(path: Path, *, posts: int, pages: int = 500, words: int = 40, seed: i
     with opened(path, "wt", encoding="utf-8") as out:
         out.write(HEAD)
         for number in range(pages):
-            out.write(_thread(number))
+            out.write(thread_xml(number))
         out.writelines(_posts(posts, pages, words, random.Random(seed)))
         out.write("</disqus>\n")
     return path
@@ -37,17 +37,17 @@ def disqus(path: Path, *, posts: int, pages: int = 500, words: int = 40, seed: i
 def one_thread(path: Path, *, levels: int) -> Path:
     """An export of Disqus in which each post answers the next one of the file: all of them wait for the last."""
     with path.open("w", encoding="utf-8") as out:
-        out.write(HEAD + _thread(0))
+        out.write(HEAD + thread_xml(0))
         out.writelines(_level(level) for level in reversed(range(levels)))
         out.write("</disqus>\n")
     return path
 
 
 def _level(level: int) -> str:
-    return _post(level, f"Level {level}", page=0, author=level % AUTHORS, parent=level - 1 if level else None)
+    return post_xml(level, f"Level {level}", page=0, author=level % AUTHORS, parent=level - 1 if level else None)
 
 
-def _thread(number: int) -> str:
+def thread_xml(number: int) -> str:
     return (
         f'<thread dsq:id="t{number}"><id/><forum>big</forum><category dsq:id="1"/>'
         f"<link>https://big.example/articles/{number}/</link><title>{number}</title><message/>"
@@ -62,10 +62,10 @@ def _posts(posts: int, pages: int, words: int, dice: random.Random) -> Iterator[
         parent = dice.choice(recent[page]) if recent[page] and dice.random() < 0.5 else None
         recent[page] = [*recent[page][-9:], number]
         author = dice.randrange(max(1, posts // 10))
-        yield _post(number, " ".join(dice.choices(WORDS, k=words)), page, author, parent)
+        yield post_xml(number, " ".join(dice.choices(WORDS, k=words)), page, author, parent)
 
 
-def _post(number: int, text: str, page: int, author: int, parent: int | None) -> str:
+def post_xml(number: int, text: str, page: int, author: int, parent: int | None) -> str:
     at = (BEGIN + timedelta(seconds=number * 60)).strftime("%Y-%m-%dT%H:%M:%SZ")
     answered = "" if parent is None else f'<parent dsq:id="{parent}"/>'
     return (

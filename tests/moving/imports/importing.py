@@ -13,9 +13,9 @@ from django.db.models import Q
 
 from messaging.models import Community, Message
 from messaging.page_ids import normalize
+from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move, MovePart
+from reactions.models import Reaction
 
-SAMPLES = Path(__file__).resolve().parents[1] / "samples"
-FACTS: dict[str, Any] = json.loads((SAMPLES / "facts.json").read_text())
 MAP = ("harwick-lantern.example=lantern.example",)
 HOST = ("/=https://lantern.example/",)
 
@@ -62,6 +62,15 @@ def shown(community: Community) -> Any:
     """The posts that others see in their places: published ones and tombstones."""
     listed = Q(status="published") | Q(is_tombstone=True)
     return Message.objects.filter(listed, community=community, in_hidden_thread=False)
+
+
+def rows_of(community: Community) -> list[Any]:
+    """All that imports have written into a community."""
+    moves = Move.objects.filter(community=community)
+    of_moves = (model.objects.filter(move__in=moves) for model in (ImportedPost, ImportedPage, MovePart))
+    of_the_community = (model.objects.filter(community=community) for model in (ImportedAuthor, Message))
+    reactions = Reaction.objects.filter(message__community=community)
+    return [list(rows.order_by("pk").values()) for rows in (moves, *of_moves, *of_the_community, reactions)]
 
 
 def page_of(key: str) -> str:

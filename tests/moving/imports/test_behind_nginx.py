@@ -11,7 +11,7 @@ from http.client import HTTPConnection
 import httpx
 import pytest
 
-from tests.moving.imports.importing import SAMPLES
+from tests.moving.files import SAMPLES
 from tests.nginx import needs_nginx, nginx_before
 from tests.service import ROOT, Service, running_service
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
@@ -15,15 +16,18 @@ from django.utils import timezone
 
 from config.database.sql import execute
 from config.personal_data import Subject
+from messaging.admin.desk.running import run_to_end
 from messaging.deleted_accounts import HEIR_IDS
-from messaging.models import Account, Act, Ban, Decision, HandleClaim, Message, PostsChoice
+from messaging.exceptions import AccountNotFound
+from messaging.models import Account, Act, Ban, BulkJob, Decision, HandleClaim, JobState, Message, PostsChoice
 from messaging.personal_data.erasing import heirs
 from messaging.personal_data.erasures import request_erasure
 from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.bans import ban_account
+from messaging.services.bulk_jobs import start_on_posts_of, start_undo, stop_job
 from messaging.services.moderators import add_moderator
 from moving import claims
-from moving.exceptions import ImportNotFound
+from moving.exceptions import ImportNotFound, PostsChanging
 from moving.models import ImportedAuthor
 from moving.personal_data import erase
 from reactions import queries
@@ -64,11 +68,14 @@ def client_of(person: Account) -> Client:
 
 def test_a_person_takes_over_the_posts_of_their_address(author: ImportedAuthor, tmp_path: Path) -> None:
     person, posts = person_with("A1@Big.example"), Message.objects.filter(author=author.account).count()
+    others = Message.objects.exclude(author=author.account).order_by("pk")
+    before = list(others.values())
     client = client_of(person)
     assert author.account.name in client.get(PATH).content.decode()
     page = client.post(PATH, {"author": author.pk}, follow=True).content.decode()
     assert "These posts are yours now." in page
     assert Message.objects.filter(author=person).count() == posts
+    assert list(others.exclude(author=person).values()) == before
     assert not Account.objects.filter(pk=author.account_id).exists()
     assert not HandleClaim.objects.filter(handle=author.account.handle).exists()
     assert client.post(PATH, {"author": author.pk}).status_code == 404
@@ -94,12 +101,12 @@ def test_posts_of_a_later_file_are_the_persons_only_after_another_claim(author: 
     assert set(rows.values_list("email", "account", "posts_are_erased")) == {("", HEIR_IDS["human"], True)}
 
 
-@pytest.mark.parametrize(("address", "verified"), [("a1@big.example", False), ("a2@big.example", True), ("", True)])
-def test_others_cannot(author: ImportedAuthor, address: str, verified: bool) -> None:
-    person = person_with(address, verified=verified)
-    with pytest.raises(ImportNotFound):
-        claims.claim(author_id=author.pk, person=person)
-    assert client_of(person).post(PATH, {"author": author.pk}).status_code == 404
+def test_others_cannot(author: ImportedAuthor) -> None:
+    for address, verified in (("a1@big.example", False), ("a2@big.example", True), ("", True)):
+        person = person_with(address, verified=verified)
+        with pytest.raises(ImportNotFound):
+            claims.claim(author_id=author.pk, person=person)
+        assert client_of(person).post(PATH, {"author": author.pk}).status_code == 404
     assert Message.objects.filter(author=author.account).exists()
 
 
@@ -192,6 +199,87 @@ def test_a_ban_of_the_author_is_one_of_the_person(author: ImportedAuthor) -> Non
     assert set(Decision.objects.filter(act=Act.BANNED).values_list("account", flat=True)) == {person.pk}
 
 
-@pytest.mark.parametrize("sent", ["", "x", "-1", "9" * 30, "²"])
-def test_an_author_that_is_none_is_refused(sent: str) -> None:
-    assert client_of(PersonFactory()).post(PATH, {"author": sent}).status_code == 404
+def test_an_author_that_is_none_is_refused() -> None:
+    client = client_of(PersonFactory())
+    for sent in ("", "x", "-1", "9" * 30, "²"):
+        assert client.post(PATH, {"author": sent}).status_code == 404
+
+
+# A job hides or restores all posts of an imported author, whom a person claims.
+
+
+ADDRESS = "a1@big.example"
+
+
+@pytest.mark.parametrize("kind", [BulkJob.HIDE_POSTS, BulkJob.RESTORE_POSTS])
+def test_a_claim_is_refused_while_a_job_changes_all_posts_of_the_author(kind: str, author: ImportedAuthor) -> None:
+    person, posts = person_with(ADDRESS), Message.objects.filter(author=author.account).count()
+    job = start_on_posts_of(author.account, kind=kind, by=SuperAdminFactory())
+    with pytest.raises(PostsChanging):
+        claims.claim(author_id=author.pk, person=person)
+    response = client_of(person).post(PATH, {"author": author.pk})
+    assert (response.status_code, "An administrator is changing these posts." in response.content.decode()) == (
+        409,
+        True,
+    )
+    assert Message.objects.filter(author=author.account).count() == posts
+    assert run_to_end(job.pk).state == JobState.FINISHED
+    assert claims.claim(author_id=author.pk, person=person)
+
+
+def test_hidden_posts_stay_hidden_and_can_be_restored_together_after_a_claim(author: ImportedAuthor) -> None:
+    person, boss = person_with(ADDRESS), SuperAdminFactory()
+    job = run_to_end(start_on_posts_of(author.account, kind=BulkJob.HIDE_POSTS, by=boss).pk)
+    assert claims.claim(author_id=author.pk, person=person)
+    posts = Message.objects.filter(author=person)
+    assert set(posts.values_list("status", flat=True)) == {"hidden"}
+    undo = run_to_end(start_undo(job_id=job.pk, kind=BulkJob.RESTORE_POSTS, by=boss).pk)
+    assert (undo.done, undo.about) == (posts.count(), person)
+    assert set(posts.values_list("status", flat=True)) == {"published"}
+
+
+def test_a_claim_goes_on_beside_the_undoing_of_a_job(author: ImportedAuthor) -> None:
+    """It has the ids of its posts."""
+    person, boss = person_with(ADDRESS), SuperAdminFactory()
+    job = run_to_end(start_on_posts_of(author.account, kind=BulkJob.HIDE_POSTS, by=boss).pk)
+    undo = start_undo(job_id=job.pk, kind=BulkJob.RESTORE_POSTS, by=boss)
+    assert claims.claim(author_id=author.pk, person=person)
+    assert run_to_end(undo.pk).done == job.done
+    assert set(Message.objects.filter(author=person).values_list("status", flat=True)) == {"published"}
+
+
+def test_a_stopped_job_does_not_go_on_with_other_posts_of_the_person(author: ImportedAuthor) -> None:
+    person, boss = person_with(ADDRESS), SuperAdminFactory()
+    own = MessageFactory(author=person)
+    job = start_on_posts_of(author.account, kind=BulkJob.HIDE_POSTS, by=boss)
+    stop_job(job_id=job.pk, by=boss)
+    assert claims.claim(author_id=author.pk, person=person)
+    job.refresh_from_db()
+    assert (job.about, job.state, job.finished_at is None) == (person, JobState.FINISHED, False)
+    own.refresh_from_db()
+    assert own.status == "published"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_starts_while_the_author_is_deleted_fails(
+    author: ImportedAuthor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would be deleted after its super admin has been told that it was started."""
+    person, boss, hand_over = person_with(ADDRESS), SuperAdminFactory(), claims.hand_over_jobs
+
+    def start(_number: int) -> None:
+        start_on_posts_of(author.account, kind=BulkJob.HIDE_POSTS, by=boss)
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def hand_over_beside(*, of: UUID, to: UUID) -> None:
+            hand_over(of=of, to=to)
+            started.append(pool.submit(race, 1, start))
+            wait_until_another_waits()
+
+        started: list[Any] = []
+        monkeypatch.setattr(claims, "hand_over_jobs", hand_over_beside)
+        assert claims.claim(author_id=author.pk, person=person)
+        with pytest.raises(AccountNotFound):
+            started[0].result()
+    assert not BulkJob.objects.exists()

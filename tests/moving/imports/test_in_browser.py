@@ -1,4 +1,4 @@
-"""The journey of a moderator who brings the comments of another system, on a phone and on a desk."""
+"""The journey of a moderator who brings the comments of another system, on a phone. Pages fit a desk, too."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from messaging.services.communities import create_community
 from moving.jobs import run_due_imports
 from moving.models import Move, MoveStatus
 from tests.account_area.conftest import browser_context, sign_in  # noqa: F401  a fixture
-from tests.account_area.looks import BOTH_SIZES, check
+from tests.account_area.looks import check_at_both_sizes as check
 from tests.factories import PersonFactory
-from tests.moving.imports.importing import MAP, SAMPLES
+from tests.moving.files import SAMPLES
+from tests.moving.imports.importing import MAP
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -35,7 +36,6 @@ def run_the_step() -> None:
         assert pool.submit(run).result() == 1
 
 
-@BOTH_SIZES
 def test_comments_are_checked_imported_and_removed(
     browser_context: BrowserContext,  # noqa: F811
     live_server: Any,

@@ -20,8 +20,8 @@ from moving.imports.undoing import begin_undo
 from moving.jobs import Progress
 from moving.models import Move, MoveStatus
 from tests.factories import PersonFactory
-from tests.moving.imports.importing import HOST, MAP, SAMPLES, Imported, import_posts
-from tests.moving.imports.test_pages import client_of, upload
+from tests.moving.imports.importing import MAP, Imported, import_posts
+from tests.moving.imports.test_pages import FEW, client_of, upload
 
 pytestmark = pytest.mark.django_db
 BUSY = "Wait until the current step of this import has ended."
@@ -62,7 +62,7 @@ def run_with(
                 actions.pop()()
 
         monkeypatch.setattr("moving.management.commands.import_posts.ProgressLines", lambda _write: tell)
-        return import_posts("disqus", SAMPLES / "disqus.xml", community, tmp_path / "report.csv", map=MAP)
+        return import_few(community, tmp_path)
 
     return run
 
@@ -70,12 +70,18 @@ def run_with(
 Run = Callable[[Callable[[], object]], Imported]
 
 
+def import_few(community: Community, folder: Path) -> Imported:
+    """By the command."""
+    (file := folder / "old.xml").write_bytes(FEW)
+    return import_posts("disqus", file, community, folder / "report.csv", map=MAP)
+
+
 def test_a_file_that_a_command_imports_cannot_be_uploaded(client: Client, community: Community, run_with: Run) -> None:
     pages: list[str] = []
     run_with(lambda: pages.append(upload(client, community).content.decode()))
     assert BUSY in pages[0]
     move = Move.objects.get()
-    assert (move.status, move.has_upload, Message.objects.count()) == ("done", False, 308)
+    assert (move.status, move.has_upload, Message.objects.count()) == ("done", False, 3)
     assert "is being checked" in upload(client, community).content.decode()
 
 
@@ -97,9 +103,10 @@ def test_a_file_whose_command_was_killed_can_be_uploaded_when_its_lease_has_ende
 
 
 def test_another_run_of_the_command_needs_no_lease(community: Community, tmp_path: Path, run_with: Run) -> None:
-    run_with(lambda: import_posts("disqus", SAMPLES / "disqus.xml", community, tmp_path / "other.csv", map=MAP))
+    (other := tmp_path / "other").mkdir()
+    run_with(lambda: import_few(community, other))
     move = Move.objects.get()
-    assert (move.status, move.lease_id, Message.objects.count()) == ("done", None, 308)
+    assert (move.status, move.lease_id, Message.objects.count()) == ("done", None, 3)
 
 
 def test_a_run_whose_import_was_taken_over_changes_nothing_of_it(run_with: Run) -> None:
@@ -189,7 +196,7 @@ def test_a_run_without_the_lease_takes_it_when_no_other_has_it(community: Commun
 def test_the_removal_of_an_import_that_was_given_up_goes_on_in_the_background(
     community: Community, tmp_path: Path
 ) -> None:
-    import_posts("isso", SAMPLES / "isso.db", community, tmp_path / "r.csv", map=HOST)
+    import_few(community, tmp_path)
     move = Move.objects.get()
     Move.objects.update(status=MoveStatus.FAILED, attempts=jobs.ATTEMPTS_MAX + 1)
     begin_undo(move, by=None)
@@ -199,7 +206,7 @@ def test_the_removal_of_an_import_that_was_given_up_goes_on_in_the_background(
 
 
 def test_an_import_whose_removal_has_begun_is_not_given_up(community: Community, tmp_path: Path) -> None:
-    import_posts("isso", SAMPLES / "isso.db", community, tmp_path / "r.csv", map=HOST)
+    import_few(community, tmp_path)
     Move.objects.update(status=MoveStatus.WAITING, attempts=jobs.ATTEMPTS_MAX, has_upload=True)
     taken = take(Move.objects.due())
     assert taken is not None

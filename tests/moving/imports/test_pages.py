@@ -28,10 +28,13 @@ from moving.jobs import Progress, run_due_imports
 from moving.models import Move, MovePart, MoveStatus
 from tests.agents.racing import race
 from tests.factories import PersonFactory
-from tests.moving.imports.importing import MAP, SAMPLES
+from tests.moving.files import SAMPLES
+from tests.moving.imports.generating import HEAD, post_xml, thread_xml
+from tests.moving.imports.importing import MAP
 
 pytestmark = pytest.mark.django_db
-DISQUS = (SAMPLES / "disqus.xml").read_bytes()
+SAMPLE = (SAMPLES / "disqus.xml").read_bytes()
+FEW = (HEAD + thread_xml(0) + "".join(post_xml(n, f"Post {n}", 0, n, None) for n in range(3)) + "</disqus>").encode()
 
 
 @pytest.fixture
@@ -44,6 +47,11 @@ def community(person: Account) -> Community:
     return create_community(owner=person, name="Harbour")
 
 
+@pytest.fixture
+def client(person: Account) -> Client:
+    return client_of(person)
+
+
 def client_of(account: Account) -> Client:
     client = Client()
     client.force_login(account)
@@ -54,20 +62,28 @@ def path(community: Community, rest: str = "") -> str:
     return f"/account/communities/{community.slug}/moderation/imports/{rest}"
 
 
-def upload(client: Client, community: Community, content: bytes = DISQUS, **fields: str) -> Any:
+def page_of(client: Client, move: Move) -> str:
+    return str(client.get(path(move.community, f"{move.pk}/")).content.decode())
+
+
+def upload(client: Client, community: Community, content: bytes = FEW, **fields: str) -> Any:
     sent = {"format": "disqus", "map": "\n".join(MAP), "file": SimpleUploadedFile("old.xml", content), **fields}
     return client.post(path(community), sent, follow=True)
 
 
-def act(client: Client, move: Move, action: str) -> str:
-    response = client.post(path(move.community, f"{move.pk}/"), {"action": action}, follow=True)
-    assert response.status_code == 200
-    return str(response.content.decode())
+def checked(client: Client, community: Community, content: bytes = FEW, **fields: str) -> Move:
+    """The import of an uploaded file after its first step."""
+    upload(client, community, content, **fields)
+    run_due_imports()
+    return Move.objects.get(community=community)
 
 
-def test_the_operator_may_allow_no_uploads(person: Account, community: Community, settings: Any) -> None:
+def act(client: Client, move: Move, action: str) -> None:
+    assert client.post(path(move.community, f"{move.pk}/"), {"action": action}, follow=True).status_code == 200
+
+
+def test_the_operator_may_allow_no_uploads(client: Client, community: Community, settings: Any) -> None:
     settings.IMPORT_UPLOAD_MAX = 0
-    client = client_of(person)
     shown = client.get(path(community)).content.decode()
     assert "multipart" not in shown
     assert "Ask the operator of the service" in shown
@@ -76,9 +92,8 @@ def test_the_operator_may_allow_no_uploads(person: Account, community: Community
 
 
 def test_a_file_that_was_uploaded_before_uploads_were_ended_is_imported(
-    person: Account, community: Community, settings: Any
+    client: Client, community: Community, settings: Any
 ) -> None:
-    client = client_of(person)
     upload(client, community)
     settings.IMPORT_UPLOAD_MAX = 0
     assert run_due_imports() == 1
@@ -87,70 +102,75 @@ def test_a_file_that_was_uploaded_before_uploads_were_ended_is_imported(
     assert Move.objects.get().status == "done"
 
 
-@pytest.mark.slow
-def test_a_file_is_checked_imported_and_removed(person: Account, community: Community) -> None:
-    client = client_of(person)
-    response = upload(client, community)
+@pytest.mark.parametrize(
+    ("content", "in_file", "shown", "in_report"),
+    [
+        pytest.param(SAMPLE, 326, 301, "It is spam.", marks=pytest.mark.slow, id="sample"),
+        pytest.param(FEW, 3, 3, "", id="few"),
+    ],
+)
+@pytest.mark.usefixtures("bystander")
+def test_a_file_is_checked_imported_and_removed(
+    person: Account,
+    client: Client,
+    community: Community,
+    content: bytes,
+    in_file: int,
+    shown: int,
+    in_report: str,
+) -> None:
+    own = Message.objects.filter(community=community)
+    response = upload(client, community, content)
     assert "is being checked" in response.content.decode()
     assert response.headers["Refresh"]
     assert run_due_imports() == 1
-    move = Move.objects.get()
-    assert (move.status, move.started_by, Message.objects.count()) == ("checked", person, 0)
-    page = client.get(path(community, f"{move.pk}/")).content.decode()
+    move = Move.objects.get(community=community)
+    assert (move.status, move.started_by, own.count()) == ("checked", person, 0)
+    page = page_of(client, move)
     assert "The first posts" in page
-    assert "<li>Posts in the file: <b>326</b>" in page
+    assert f"<li>Posts in the file: <b>{in_file}</b>" in page
     act(client, move, "start")
     assert run_due_imports() == 1
-    assert Message.objects.filter(status="published").count() == 301
+    assert own.filter(status="published").count() == shown
     report = b"".join(client.get(path(community, f"{move.pk}/report/")).streaming_content).decode()  # type: ignore[arg-type]
     assert report.startswith("source_id,address,action,reason")
-    assert "It is spam." in report
+    assert in_report in report
     act(client, move, "undo")
     assert run_due_imports() == 1
     move.refresh_from_db()
-    assert (move.status, Message.objects.count()) == ("undone", 0)
-    assert not MovePart.objects.filter(kind="upload").exists()
+    assert (move.status, own.count()) == ("undone", 0)
+    assert not move.parts.filter(kind="upload").exists()
     assert "removed" in client.get(path(community)).content.decode()
     log = client.get(path(community).replace("imports/", "log/")).content.decode()
     assert "Removed an import" in log
     assert "old.xml" in log
 
 
-@pytest.mark.slow
-def test_the_preview_shows_texts_as_posts_will_show_them(person: Account, community: Community) -> None:
-    client = client_of(person)
+def test_the_preview_shows_texts_as_posts_will_show_them(client: Client, community: Community) -> None:
     text = "<p><b>Bold</b></p><p>1. May &lt;script&gt;</p>" + "<p>long text</p>" * 50
-    upload(client, community, DISQUS.replace(b"<![CDATA[", b"<![CDATA[" + text.encode()))
-    run_due_imports()
-    move = Move.objects.get()
+    posts = "".join(post_xml(number, text, 0, number, None) for number in range(12))
+    move = checked(client, community, f"{HEAD}{thread_xml(0)}{posts}</disqus>".encode())
     assert {len(post["text"]) for post in move.preview} == {300}
-    page = client.get(path(community, f"{move.pk}/")).content.decode()
-    assert page.count('<p dir="auto"><strong>Bold</strong></p><p dir="auto">1. May &lt;script&gt;</p>') == 10
+    shown = '<p dir="auto"><strong>Bold</strong></p><p dir="auto">1. May &lt;script&gt;</p>'
+    assert page_of(client, move).count(shown) == 10
 
 
-@pytest.mark.parametrize(
-    ("step", "said"),
-    [
-        ("ordering", "Settling the order of the posts"),
-        ("ending", "Finishing the import"),
-        ("", "is being imported"),
-    ],
-)
-def test_the_page_names_the_current_step(person: Account, community: Community, step: str, said: str) -> None:
-    client = client_of(person)
+def test_the_page_names_the_current_step(client: Client, community: Community) -> None:
     upload(client, community)
     Move.objects.update(status=MoveStatus.RUNNING)
     move = take(Move.objects.due())
     assert move
-    if step:
+    page = page_of(client, move)
+    assert "<label>is being imported <progress" in page
+    assert 'value="0"' in page
+    for step, said in (("ordering", "Settling the order of the posts"), ("ending", "Finishing the import")):
         Progress(move)(Step(step, 1, 4))
-    page = client.get(path(community, f"{move.pk}/")).content.decode()
-    assert f"<label>{said} <progress" in page
-    assert f'value="{25 if step else 0}"' in page
+        page = page_of(client, move)
+        assert f"<label>{said} <progress" in page
+        assert 'value="25"' in page
 
 
-def test_the_same_file_is_the_same_import(person: Account, community: Community) -> None:
-    client = client_of(person)
+def test_the_same_file_is_the_same_import(client: Client, community: Community) -> None:
     upload(client, community)
     assert "Wait until the current step" in upload(client, community).content.decode()
     run_due_imports()
@@ -160,23 +180,7 @@ def test_the_same_file_is_the_same_import(person: Account, community: Community)
 
 def others(count: int) -> list[bytes]:
     """As many files as that, each of which is another import."""
-    return [DISQUS + b"<!-- %d -->" % number for number in range(count)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("of", ["community", "person"])
-def test_only_the_newest_files_are_stored(person: Account, community: Community, of: str) -> None:
-    client = client_of(person)
-    for number, content in enumerate(others(uploads.FILES_MAX)):
-        into = community if of == "community" or number % 2 else create_community(owner=person, name=f"Site {number}")
-        uploader = client if of == "person" else client_of(moderator_of(community))
-        upload(uploader, into, content)
-        run_due_imports()
-    upload(client, community)
-    stored = Move.objects.filter(has_upload=True).order_by("created_at").values_list("pk", flat=True)
-    moves = list(Move.objects.order_by("created_at").values_list("pk", flat=True))
-    assert list(stored) == moves[1:]
-    assert set(MovePart.objects.filter(kind="upload").values_list("move", flat=True)) == set(stored)
+    return [FEW + b"<!-- %d -->" % number for number in range(count)]
 
 
 def moderator_of(community: Community) -> Account:
@@ -185,10 +189,27 @@ def moderator_of(community: Community) -> Account:
     return moderator
 
 
-def test_files_of_imports_under_way_are_kept_and_a_further_one_is_refused(
-    person: Account, community: Community
-) -> None:
-    client = client_of(person)
+def upload_several(person: Account, community: Community, of: str, contents: list[bytes]) -> list[Any]:
+    """Imports into one community by several people, or by one person into several; returns their ids in order."""
+    for number, content in enumerate(contents):
+        into = community if of == "community" or number % 2 else create_community(owner=person, name=f"Site {number}")
+        upload(client_of(person if of == "person" else moderator_of(community)), into, content)
+        run_due_imports()
+    return list(Move.objects.order_by("created_at").values_list("pk", flat=True))
+
+
+@pytest.mark.parametrize("of", ["community", "person"])
+def test_only_the_newest_files_are_stored(person: Account, client: Client, community: Community, of: str) -> None:
+    elsewhere = imported_elsewhere()
+    upload_several(person, community, of, others(uploads.FILES_MAX))
+    upload(client, community)
+    moves = list(Move.objects.order_by("created_at").values_list("pk", flat=True))
+    stored = Move.objects.filter(has_upload=True).order_by("created_at").values_list("pk", flat=True)
+    assert list(stored) == [elsewhere, *moves[2:]]
+    assert set(MovePart.objects.filter(kind="upload").values_list("move", flat=True)) == set(stored)
+
+
+def test_files_of_imports_under_way_are_kept_and_a_further_one_is_refused(client: Client, community: Community) -> None:
     *under_way, further = others(uploads.FILES_MAX + 1)
     for content in under_way:
         upload(client, community, content)
@@ -216,7 +237,7 @@ def upload_pieces(community: Community, pieces: Callable[[], Iterator[bytes]], *
 
 @pytest.mark.parametrize("is_cut_off", [False, True])
 def test_a_file_is_checked_when_all_of_it_is_stored(person: Account, community: Community, is_cut_off: bool) -> None:
-    content, states = DISQUS + b" " * uploads.PART_BYTES, []
+    content, states = FEW + b" " * uploads.PART_BYTES, []
 
     def pieces() -> Iterator[bytes]:
         yield content[: uploads.PART_BYTES]
@@ -235,55 +256,44 @@ def test_a_file_is_checked_when_all_of_it_is_stored(person: Account, community: 
     assert ("Upload the file again" in move.error) == is_cut_off
 
 
-def test_a_file_that_is_no_export_fails_with_a_reason(person: Account, community: Community) -> None:
-    client = client_of(person)
-    upload(client, community, b"<html><body>Sign in</body></html>")
-    run_due_imports()
-    move = Move.objects.get()
-    assert move.status == MoveStatus.FAILED
-    page = client.get(path(community, f"{move.pk}/")).content.decode()
-    assert move.error
-    assert 'role="alert"' in page
-
-
 ITEM = b"<rss><channel><item><link>https://lantern.example/%s</link>%s</item></channel></rss>"
 COMMENT = (
     b"<wp:comment><wp:comment_id>%d</wp:comment_id><wp:comment_content>A</wp:comment_content>"
     b"<wp:comment_approved>1</wp:comment_approved></wp:comment>"
 )
-LONG_CONTENTS = {
-    # Decompressed.
-    "disqus": gzip.compress(DISQUS + b" " * 1_000_000),
-    # Of an address that the file has once for all of its comments.
-    "wordpress": ITEM % (b"a" * 2_000, b"".join(COMMENT % number for number in range(350))),
+TOO_LONG = "The content of the file has more than 1 MB."
+# The format, the content and what the page says.
+FAILING = {
+    "no export": ("disqus", b"<html><body>Sign in</body></html>", ""),
+    "long when it is decompressed": ("disqus", gzip.compress(FEW + b" " * 1_000_000), TOO_LONG),
+    # The file has the address once for all of its comments.
+    "long addresses": ("wordpress", ITEM % (b"a" * 2_000, b"".join(COMMENT % n for n in range(350))), TOO_LONG),
 }
 
 
-@pytest.mark.parametrize("format", LONG_CONTENTS)
-def test_an_upload_with_a_content_of_many_times_its_size_fails_with_a_reason(
-    person: Account, community: Community, settings: Any, format: str
+@pytest.mark.parametrize("name", FAILING)
+def test_a_file_that_cannot_be_read_fails_with_a_reason(
+    client: Client, community: Community, settings: Any, name: str
 ) -> None:
-    client, settings.IMPORT_UPLOAD_MAX = client_of(person), 60_000
-    assert upload(client, community, LONG_CONTENTS[format], format=format).status_code == 200
-    run_due_imports()
-    move = Move.objects.get()
+    kind, content, said = FAILING[name]
+    settings.IMPORT_UPLOAD_MAX = 60_000
+    move = checked(client, community, content, format=kind)
     assert move.status == MoveStatus.FAILED
-    assert "The content of the file has more than 1 MB." in client.get(path(community, f"{move.pk}/")).content.decode()
+    assert move.error
+    page = page_of(client, move)
+    assert 'role="alert"' in page
+    assert said in page
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [({"map": "nothing"}, "OLD=NEW, one a line."), ({"format": "other"}, "not one of the available choices")],
-)
-def test_a_bad_form_says_what_to_do(person: Account, community: Community, fields: dict[str, str], said: str) -> None:
-    assert said in upload(client_of(person), community, **fields).content.decode()
+def test_a_bad_form_says_what_to_do(client: Client, community: Community) -> None:
+    assert "At most 200.0\xa0MB." in client.get(path(community)).content.decode()
+    assert "OLD=NEW, one a line." in upload(client, community, map="nothing").content.decode()
+    assert "not one of the available choices" in upload(client, community, format="other").content.decode()
     assert not Move.objects.exists()
 
 
-def test_a_large_file_is_taken_and_a_too_large_one_refused(
-    person: Account, community: Community, settings: Any
-) -> None:
-    client, content = client_of(person), DISQUS + b"<!-- " + b"x" * 3_000_000 + b" -->"
+def test_a_large_file_is_taken_and_a_too_large_one_refused(client: Client, community: Community, settings: Any) -> None:
+    content = FEW + b"<!-- " + b"x" * 3_000_000 + b" -->"
     settings.IMPORT_UPLOAD_MAX = 3_000_000
     assert "too large" in upload(client, community, content).content.decode()
     assert not Move.objects.exists()
@@ -292,58 +302,51 @@ def test_a_large_file_is_taken_and_a_too_large_one_refused(
     assert b"".join(uploads.content_of(Move.objects.get(), MovePart.Kind.UPLOAD)) == content
     settings.IMPORT_UPLOAD_MAX = 1_000
     assert upload(client, community, content).status_code == 413
+    # Only the path of imports takes a large body.
+    assert client.post("/account/me/", {"x": "x" * 1_100_000}).status_code == 413
 
 
 @pytest.mark.parametrize("caller", ["stranger", "expired session", "nobody"])
 def test_files_of_others_than_moderators_are_refused_unread(
-    person: Account, community: Community, caller: str, monkeypatch: pytest.MonkeyPatch
+    client: Client, community: Community, caller: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = client_of(person if caller == "expired session" else PersonFactory()) if caller != "nobody" else Client()
     if caller == "expired session":
         Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    else:
+        client = Client() if caller == "nobody" else client_of(PersonFactory())
     monkeypatch.setattr(MultiPartParser, "parse", lambda _parser: pytest.fail("The body was read."))
-    response = upload(client, community, DISQUS + b" " * 1_100_000)
+    response = upload(client, community, FEW + b" " * 1_100_000)
     assert (response.status_code, response.wsgi_request.upload_handlers) == (413, [])
     assert not Move.objects.exists()
 
 
-def test_other_paths_take_no_large_body(person: Account) -> None:
-    response = client_of(person).post("/account/me/", {"x": "x" * 1_100_000})
-    assert response.status_code == 413
-
-
-def test_the_form_names_the_limit_of_the_setting(person: Account, community: Community) -> None:
-    assert "At most 200.0\xa0MB." in client_of(person).get(path(community)).content.decode()
-
-
-def test_only_moderators_see_the_imports_of_a_community(person: Account, community: Community) -> None:
-    upload(client_of(person), community)
+def test_only_moderators_see_the_imports_of_a_community(person: Account, client: Client, community: Community) -> None:
+    upload(client, community)
     move = Move.objects.get()
     stranger = client_of(PersonFactory())
-    other = create_community(owner=person, name="Other")
     for rest in ("", f"{move.pk}/", f"{move.pk}/report/"):
         assert stranger.get(path(community, rest)).status_code == 404
         assert Client().get(path(community, rest)).status_code == 302
     assert stranger.post(path(community, f"{move.pk}/"), {"action": "undo"}).status_code == 404
-    # Of another community of the same person.
-    assert client_of(person).get(path(other, f"{move.pk}/")).status_code == 404
+    another_of_the_same_person = create_community(owner=person, name="Other")
+    assert client.get(path(another_of_the_same_person, f"{move.pk}/")).status_code == 404
 
 
-@pytest.mark.parametrize("action", ["start", "undo", "other"])
-def test_a_step_that_does_not_fit_is_refused(person: Account, community: Community, action: str) -> None:
-    client = client_of(person)
+def test_a_step_that_does_not_fit_is_refused(client: Client, community: Community) -> None:
     upload(client, community)
-    response = client.post(path(community, f"{Move.objects.get().pk}/"), {"action": action})
-    assert response.status_code == (404 if action == "other" else 409)
-    assert Move.objects.get().status == MoveStatus.UPLOADED
+    own = path(community, f"{Move.objects.get().pk}/")
+    assert client.post(own, {"action": "other"}).status_code == 404
+    assert client.post(own, {"action": "start"}).status_code == 409
+    # It has no posts yet.
+    for status in (MoveStatus.UPLOADED, MoveStatus.CHECKED, MoveStatus.WAITING):
+        Move.objects.update(status=status)
+        assert "Remove this import" not in client.get(own).content.decode()
+        assert client.post(own, {"action": "undo"}).status_code == 409
+        assert Move.objects.get().status == status
 
 
-def test_another_process_goes_on_with_the_import_of_one_that_ended(person: Account, community: Community) -> None:
-    client = client_of(person)
-    upload(client, community)
-    run_due_imports()
-    move = Move.objects.get()
-    act(client, move, "start")
+def test_another_process_goes_on_with_the_import_of_one_that_ended(client: Client, community: Community) -> None:
+    act(client, checked(client, community), "start")
     Move.objects.update(status=MoveStatus.RUNNING, lease_id=uuid4(), leased_until=timezone.now() + Move.LEASE)
     assert run_due_imports() == 0
     Move.objects.update(leased_until=timezone.now() - Move.LEASE)
@@ -351,8 +354,8 @@ def test_another_process_goes_on_with_the_import_of_one_that_ended(person: Accou
     assert Move.objects.get().status == MoveStatus.DONE
 
 
-def test_a_step_that_ends_its_process_each_time_fails_at_last(person: Account, community: Community) -> None:
-    upload(client_of(person), community)
+def test_a_step_that_ends_its_process_each_time_fails_at_last(client: Client, community: Community) -> None:
+    upload(client, community)
     Move.objects.update(attempts=5)
     run_due_imports()
     assert Move.objects.get().status == MoveStatus.FAILED
@@ -385,31 +388,28 @@ def undo_failed() -> None:
 
 @pytest.mark.parametrize("end", [prune_files, import_stopped, undo_failed])
 def test_the_preview_is_deleted_with_the_file_at_the_import_and_at_the_removal(
-    person: Account, community: Community, end: Callable[[], None]
+    client: Client, community: Community, end: Callable[[], None]
 ) -> None:
-    upload(client_of(person), community)
-    run_due_imports()
-    assert Move.objects.get().preview
+    assert checked(client, community).preview
     end()
     assert Move.objects.get().preview == []
 
 
-def test_old_uploads_are_pruned_and_reports_stay(person: Account, community: Community) -> None:
-    upload(client_of(person), community)
-    run_due_imports()
-    later = timezone.now() + pruning.FILES_STORED * 2
+def test_old_uploads_are_pruned_and_reports_stay(client: Client, community: Community) -> None:
+    checked(client, community)
+    recent, later = imported_elsewhere(), timezone.now() + pruning.FILES_STORED * 2
+    Move.objects.filter(pk=recent).update(created_at=later, finished_at=later)
     assert pruned(later, dry_run=True) == pruned(later) == {"files of imports": 1, "reports of imports": 0}
-    assert set(MovePart.objects.values_list("kind", flat=True)) == {"report"}
-    assert not Move.objects.get().can_start
+    old = Move.objects.get(community=community)
+    assert set(old.parts.values_list("kind", flat=True)) == {"report"}
+    assert not old.can_start
+    assert set(MovePart.objects.filter(move=recent).values_list("kind", flat=True)) == {"report", "upload"}
 
 
 @pytest.fixture
-def imported(person: Account, community: Community) -> Move:
+def imported(client: Client, community: Community) -> Move:
     """An import that has ended eight days ago, and whose file is deleted."""
-    client = client_of(person)
-    upload(client, community)
-    run_due_imports()
-    act(client, Move.objects.get(), "start")
+    act(client, checked(client, community), "start")
     run_due_imports()
     long_ago = timezone.now() - timedelta(days=8)
     Move.objects.update(created_at=long_ago, finished_at=long_ago)
@@ -417,13 +417,10 @@ def imported(person: Account, community: Community) -> Move:
     return Move.objects.get()
 
 
-@pytest.mark.slow
 def test_the_file_of_an_old_import_that_is_uploaded_again_is_stored_for_a_week(
-    person: Account, community: Community, imported: Move
+    client: Client, community: Community, imported: Move
 ) -> None:
-    client = client_of(person)
-    upload(client, community)
-    run_due_imports()
+    checked(client, community)
     now = timezone.now()
     assert pruned(now)["files of imports"] == 0
     act(client, imported, "start")
@@ -436,20 +433,20 @@ def reports() -> set[Any]:
     return set(MovePart.objects.filter(kind="report").values_list("move", flat=True))
 
 
-def test_the_report_of_an_import_is_pruned_180_days_after_its_end(person: Account, imported: Move) -> None:
-    ended = imported.finished_at
+def test_the_report_of_an_import_is_pruned_180_days_after_its_end(imported: Move) -> None:
+    recent, ended = imported_elsewhere(), imported.finished_at
     assert ended is not None
     assert pruned(ended + timedelta(days=180))["reports of imports"] == 0
     later = ended + timedelta(days=180, seconds=1)
     assert pruned(later, dry_run=True)["reports of imports"] == 1
-    assert reports() == {imported.pk}
+    assert reports() == {imported.pk, recent}
     assert pruned(later)["reports of imports"] == 1
     assert pruned(later)["reports of imports"] == 0
-    assert not MovePart.objects.exists()
+    assert reports() == {recent}
 
 
-def test_pages_say_that_a_report_is_deleted(person: Account, community: Community, imported: Move) -> None:
-    client, own, said = client_of(person), path(community, f"{imported.pk}/"), "No report of this import is stored."
+def test_pages_say_that_a_report_is_deleted(client: Client, community: Community, imported: Move) -> None:
+    own, said = path(community, f"{imported.pk}/"), "No report of this import is stored."
     assert said not in client.get(own).content.decode()
     MovePart.objects.all().delete()
     page = client.get(own).content.decode()
@@ -460,12 +457,12 @@ def test_pages_say_that_a_report_is_deleted(person: Account, community: Communit
 
 
 def test_the_report_of_an_import_that_begins_meanwhile_is_not_pruned(
-    person: Account, community: Community, imported: Move, monkeypatch: pytest.MonkeyPatch
+    client: Client, community: Community, imported: Move, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     delete_report = pruning._delete_report
 
     def begins_before(*arguments: Any) -> None:
-        upload(client_of(person), community)
+        upload(client, community)
         delete_report(*arguments)
 
     monkeypatch.setattr(pruning, "_delete_report", begins_before)
@@ -473,31 +470,22 @@ def test_the_report_of_an_import_that_begins_meanwhile_is_not_pruned(
     assert reports() == {imported.pk}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("of", ["community", "person"])
 def test_only_the_newest_reports_are_stored(
     person: Account, community: Community, of: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pruning, "REPORTS_MAX", 3)
     others_report = imported_elsewhere()
-    client = client_of(person)
-    for number, content in enumerate(others(5)):
-        into = community if of == "community" or number % 2 else create_community(owner=person, name=f"Site {number}")
-        upload(client if of == "person" else client_of(moderator_of(community)), into, content)
-        run_due_imports()
-    moves = list(Move.objects.exclude(pk=others_report).order_by("created_at").values_list("pk", flat=True))
+    moves = upload_several(person, community, of, others(5))
     assert reports() == {others_report, *moves[-3:]}
 
 
-@pytest.mark.slow
 def test_reports_elsewhere_take_no_place_of_those_of_a_community(
     person: Account, community: Community, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pruning, "REPORTS_MAX", 3)
     contents = others(4)
-    upload(client_of(moderator_of(community)), community, contents[0])
-    run_due_imports()
-    of_the_moderator = Move.objects.get().pk
+    of_the_moderator = checked(client_of(moderator_of(community)), community, contents[0]).pk
     elsewhere = [create_community(owner=person, name=f"Site {number}") for number in range(2)]
     for into, content in zip([*elsewhere, community], contents[1:], strict=True):
         upload(client_of(person), into, content)
@@ -508,16 +496,13 @@ def test_reports_elsewhere_take_no_place_of_those_of_a_community(
 def imported_elsewhere() -> Any:
     """By another person into another community."""
     other = PersonFactory()
-    upload(client_of(other), create_community(owner=other, name="Elsewhere"))
-    run_due_imports()
-    return Move.objects.get().pk
+    return checked(client_of(other), create_community(owner=other, name="Elsewhere")).pk
 
 
 def test_the_file_of_an_import_that_begins_meanwhile_is_not_pruned(
-    person: Account, community: Community, monkeypatch: pytest.MonkeyPatch
+    client: Client, community: Community, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    upload(client_of(person), community)
-    run_due_imports()
+    checked(client, community)
     delete_file = pruning.delete_file
 
     def begins_before(*arguments: Any) -> None:
@@ -530,20 +515,18 @@ def test_the_file_of_an_import_that_begins_meanwhile_is_not_pruned(
     assert Move.objects.get().status == MoveStatus.DONE
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("status", [MoveStatus.UPLOADED, MoveStatus.CHECKED, MoveStatus.WAITING])
 @pytest.mark.parametrize("by", ["page", "command"])
 def test_an_import_whose_file_is_uploaded_again_can_be_removed(
-    person: Account, community: Community, imported: Move, status: MoveStatus, by: str
+    client: Client, community: Community, imported: Move, status: MoveStatus, by: str
 ) -> None:
-    client = client_of(person)
     upload(client, community)
     if status != MoveStatus.UPLOADED:
         run_due_imports()
     if status == MoveStatus.WAITING:
         act(client, imported, "start")
     assert Move.objects.get().status == status
-    assert "Remove this import" in client.get(path(community, f"{imported.pk}/")).content.decode()
+    assert "Remove this import" in page_of(client, imported)
     if by == "page":
         act(client, imported, "undo")
         assert client.post(path(community, f"{imported.pk}/"), {"action": "start"}).status_code == 409
@@ -555,47 +538,26 @@ def test_an_import_whose_file_is_uploaded_again_can_be_removed(
     assert run_due_imports() == 0
 
 
-@pytest.mark.parametrize("status", [MoveStatus.UPLOADED, MoveStatus.CHECKED, MoveStatus.WAITING])
-def test_an_import_without_posts_cannot_be_removed(person: Account, community: Community, status: MoveStatus) -> None:
-    client = client_of(person)
-    upload(client, community)
-    Move.objects.update(status=status)
-    assert "Remove this import" not in client.get(path(community, f"{Move.objects.get().pk}/")).content.decode()
-    assert client.post(path(community, f"{Move.objects.get().pk}/"), {"action": "undo"}).status_code == 409
-    assert Move.objects.get().status == status
-
-
-def test_a_removal_that_begins_during_an_upload_goes_on(person: Account, community: Community, imported: Move) -> None:
+@pytest.mark.parametrize("is_run_meanwhile", [False, True])
+def test_an_upload_ends_when_the_removal_of_its_import_begins(
+    person: Account, community: Community, imported: Move, is_run_meanwhile: bool
+) -> None:
     calls = []
 
     def pieces() -> Iterator[bytes]:
         calls.append(1)
+        yield FEW[:300]
         if len(calls) == 2:
             uploads.start_undo(Move.objects.get(), by=person)
-        yield DISQUS
+            assert not is_run_meanwhile or run_due_imports() == 1
+        yield FEW[300:600]
+        if len(calls) == 2:
+            pytest.fail("A further part is stored.")
+        yield FEW[600:]
 
     with pytest.raises(ImportBusy):
-        upload_pieces(community, pieces, size=len(DISQUS), by=person)
-    run_due_imports()
+        upload_pieces(community, pieces, size=len(FEW), by=person)
+    assert run_due_imports() == (0 if is_run_meanwhile else 1)
     move = Move.objects.get()
     assert (move.status, move.has_upload, Message.objects.count()) == (MoveStatus.UNDONE, False, 0)
     assert not move.parts.filter(kind="upload").exists()
-
-
-def test_an_upload_ends_when_its_import_is_removed(person: Account, community: Community, imported: Move) -> None:
-    calls = []
-
-    def pieces() -> Iterator[bytes]:
-        calls.append(1)
-        yield DISQUS[:1_000]
-        if len(calls) == 2:
-            uploads.start_undo(Move.objects.get(), by=person)
-            assert run_due_imports() == 1
-        yield DISQUS[1_000:2_000]
-        if len(calls) == 2:
-            pytest.fail("A further part is stored.")
-        yield DISQUS[2_000:]
-
-    with pytest.raises(ImportBusy):
-        upload_pieces(community, pieces, size=len(DISQUS), by=person)
-    assert not imported.parts.filter(kind="upload").exists()

@@ -16,7 +16,7 @@ from moving.models import ImportedAuthor, ImportedPost, Move, MoveStatus
 from reactions.models import Reaction
 from reactions.services import EMOJI_KINDS_MAX
 from tests.api import Api
-from tests.factories import CommunityFactory, PersonFactory
+from tests.factories import PersonFactory
 from tests.moving.imports.importing import Imported, import_own
 
 WHEN = "2026-11-01T08:15:30Z"
@@ -46,11 +46,6 @@ class Steps:
             self.stored.append(Reaction.objects.count())
             if step.done == self.stop_at:
                 raise KeyboardInterrupt
-
-
-@pytest.fixture
-def community() -> Community:
-    return CommunityFactory()
 
 
 def counts() -> dict[str, int]:
@@ -85,28 +80,21 @@ def test_a_stopped_run_goes_on_with_the_reactions(
     assert not ImportedPost.objects.filter(lacks_reactions=True).exists()
 
 
-def test_a_later_export_goes_on_with_the_reactions_of_a_stopped_run(
-    community: Community, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("by", ["a later export", "a host of the release before, which left them out"])
+def test_a_further_run_brings_the_reactions_that_are_missing(
+    community: Community, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
-    steps = Steps(monkeypatch, stop_at=2)
+    steps, posts = Steps(monkeypatch, stop_at=2), {"a": 5, "b": 1}
     with pytest.raises(KeyboardInterrupt):
-        import_reactions(tmp_path, community, a=5)
+        import_reactions(tmp_path, community, **posts)
+    if by == "a later export":
+        posts["a"] += 1
+    else:
+        # It finds all posts there, and does not know that they lack reactions.
+        Move.objects.update(status=MoveStatus.DONE)
     steps.stop_at = 0
-    import_reactions(tmp_path, community, a=6, b=1)
-    assert counts() == {"a": 6, "b": 1}
-
-
-def test_a_further_run_brings_the_reactions_that_a_host_of_the_release_before_left_out(
-    community: Community, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps = Steps(monkeypatch, stop_at=2)
-    with pytest.raises(KeyboardInterrupt):
-        import_reactions(tmp_path, community, a=5, b=1)
-    # It finds all posts there, and does not know that they lack reactions.
-    Move.objects.update(status=MoveStatus.DONE)
-    steps.stop_at = 0
-    import_reactions(tmp_path, community, a=5, b=1)
-    assert counts() == {"a": 5, "b": 1}
+    import_reactions(tmp_path, community, **posts)
+    assert counts() == posts
 
 
 def test_a_second_run_restores_no_reaction_that_was_removed(community: Community, tmp_path: Path) -> None:
@@ -119,15 +107,16 @@ def test_a_second_run_restores_no_reaction_that_was_removed(community: Community
     assert Reaction.objects.count() == 2
 
 
+@pytest.mark.usefixtures("bystander")
 def test_a_stopped_run_can_be_undone(community: Community, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Steps(monkeypatch, stop_at=4)
     with pytest.raises(KeyboardInterrupt):
         import_reactions(tmp_path, community, a=5, b=1)
-    begin_undo(move := Move.objects.get(), by=None)
+    begin_undo(move := Move.objects.get(community=community), by=None)
     undo(move, tell=silent)
-    assert not Message.objects.exists()
-    assert not Reaction.objects.exists()
-    assert not ImportedAuthor.objects.exists()
+    assert not Message.objects.filter(community=community).exists()
+    assert not Reaction.objects.filter(message__community=community).exists()
+    assert not ImportedAuthor.objects.filter(community=community).exists()
 
 
 def test_people_react_while_reactions_are_written(

@@ -15,7 +15,8 @@ from moving.imports.texts import name_of
 from moving.models import ImportedAuthor, ImportedPost
 from tests.factories import CommunityFactory
 from tests.messaging.test_derived_rows import check as check_derived_rows
-from tests.moving.imports.importing import FACTS, HOST, MAP, SAMPLES, import_posts, page_of, shown
+from tests.moving.files import FACTS, SAMPLES
+from tests.moving.imports.importing import HOST, MAP, import_posts, page_of, shown
 
 FILES = [name for name, facts in FACTS.items() if isinstance(facts, dict) and "shown_by_page" in facts]
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]

@@ -2,56 +2,38 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from messaging.models import Community, Message
 from moving.models import ImportedAuthor, ImportedPost
-from tests.factories import CommunityFactory
+from tests.moving import writing
 from tests.moving.imports.importing import Imported, import_posts
+from tests.moving.writing import Comment
 
 pytestmark = pytest.mark.django_db
-COMMENT = """<wp:comment><wp:comment_id>{number}</wp:comment_id><wp:comment_author>Editor of {site}</wp:comment_author>
-<wp:comment_date_gmt>2020-01-01 10:00:00</wp:comment_date_gmt>
-<wp:comment_content>{site} {number}</wp:comment_content><wp:comment_approved>1</wp:comment_approved>
-<wp:comment_parent>{parent}</wp:comment_parent><wp:comment_user_id>1</wp:comment_user_id></wp:comment>"""
+SITES = ("a.example", "b.example/one", "b.example/two")
+
+
+def comments(site: str, numbers: range) -> list[Comment]:
+    """Each answers the one before; for isso, the path of the address is that of the site's page."""
+    address = f"https://{site}/post/"
+    return [Comment(n, n - 1, f"{site} {n}", author=f"Editor of {site}", address=address) for n in numbers]
 
 
 def wordpress(path: Path, site: str, numbers: range) -> Path:
-    comments = "".join(COMMENT.format(site=site, number=number, parent=number - 1) for number in numbers)
-    link = f"<link>https://{site}/post/</link>"
-    home = f"<wp:base_blog_url>https://{site}</wp:base_blog_url>"
-    path.write_text(f"<rss><channel>{home}<item>{link}{comments}</item></channel></rss>")
+    path.write_text("".join(writing.wordpress(comments(site, numbers), home=f"https://{site}")))
     return path
 
 
 def isso(path: Path, site: str, numbers: range) -> Path:
-    path.unlink(missing_ok=True)
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("CREATE TABLE threads (id INTEGER PRIMARY KEY, uri VARCHAR(256) UNIQUE, title VARCHAR(256))")
-        database.execute(
-            "CREATE TABLE comments (tid REFERENCES threads(id), id INTEGER PRIMARY KEY, parent INTEGER, created FLOAT, "
-            "modified FLOAT, mode INTEGER, text VARCHAR, author VARCHAR, email VARCHAR, likes INTEGER, dislikes INT)"
-        )
-        database.execute("INSERT INTO threads VALUES (1, '/post/', '')")
-        rows = ((number, number - 1 or None, f"{site} {number}", f"Editor of {site}") for number in numbers)
-        statement = "INSERT INTO comments VALUES (1, ?, ?, 1.5e9, NULL, 1, ?, ?, NULL, 0, 0)"
-        database.executemany(statement, rows)
-        database.commit()
-    return path
+    here = (each._replace(address="/post/") for each in comments(site, numbers))
+    return writing.write_isso(path, here)
 
 
-SITES = ("a.example", "b.example/one", "b.example/two")
 WRITERS = {writer.__name__: writer for writer in (wordpress, isso)}
-
-
-@pytest.fixture
-def community() -> Community:
-    return CommunityFactory()
 
 
 @pytest.fixture(params=WRITERS)

@@ -11,15 +11,9 @@ from messaging.models import Community, Message
 from moving.imports import announcing, missing_quotes, quotes, undoing
 from moving.imports.progress import ProgressLines, Step
 from moving.models import Move
-from tests.factories import CommunityFactory
 from tests.moving.imports.importing import import_own
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def community() -> Community:
-    return CommunityFactory()
 
 
 @pytest.fixture
