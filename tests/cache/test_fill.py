@@ -8,14 +8,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.http import HttpResponse
 
 from config.cache import memory
 from config.cache.memory import ResponseStore
-from config.cache.versions import invalidate, snapshot
+from config.cache.versions import EVERYTHING, TagSnapshot, invalidate, snapshot
 from config.cache.wsgi import ResponseCache
 from tests.agents.racing import race
 from tests.cache.conftest import environ_of
+from tests.fresh_settings import fresh_settings
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TAG = "page:of-this-test"
@@ -49,8 +52,14 @@ def test_a_response_expires(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_thread_at_a_time_fills_a_key() -> None:
-    application = Application(during=lambda: time.sleep(0.1))
-    assert race(8, lambda _index: application.read()) == [b"1"] * 8
+    application = Application(during=lambda: eventually(lambda: len(reading) == 8))
+    reading: list[int] = []
+
+    def read(number: int) -> bytes:
+        reading.append(number)
+        return application.read()
+
+    assert race(8, read) == [b"1"] * 8
     assert application.calls == 1
 
 
@@ -64,3 +73,42 @@ def test_a_write_invalidates_the_responses_of_every_worker() -> None:
     assert [application.read(worker) for worker in (0, 1, 0, 1)] == [b"1", b"2", b"1", b"2"]
     invalidate(TAG)
     assert [application.read(worker) for worker in (0, 1, 0, 1)] == [b"3", b"4", b"3", b"4"]
+
+
+# Snapshots of cache tags, and when an invalidation takes effect.
+
+
+def taken(tag: str) -> TagSnapshot:
+    result = snapshot(tag)
+    assert result is not None
+    return result
+
+
+def test_an_invalidation_takes_effect_at_the_commit_and_not_after_a_rollback() -> None:
+    before = taken("page:p1_committed")
+    with transaction.atomic():
+        invalidate("page:p1_committed")
+        transaction.set_rollback(True)
+    assert before.is_valid()
+    with transaction.atomic():
+        invalidate("page:p1_committed")
+        assert before.is_valid()
+    assert not before.is_valid()
+
+
+def test_everything_is_a_tag_of_every_response() -> None:
+    before = taken("page:p1_x")
+    invalidate(EVERYTHING)
+    assert not before.is_valid()
+
+
+MEGABYTE = 1024 * 1024
+
+
+def test_the_name_of_release_1_0_is_read_if_the_new_one_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    new, old = "RESPONSE_CACHE_MEGABYTES", "KEPT_ANSWER_MEGABYTES"
+    for environment, megabytes in (({}, 32), ({new: "16"}, 16), ({old: "8"}, 8), ({new: "0", old: "8"}, 0)):
+        with monkeypatch.context() as patch:
+            for name in (new, old):
+                patch.delenv(name, raising=False)
+            assert fresh_settings(patch, environment)["RESPONSE_CACHE_BYTES"] == megabytes * MEGABYTE

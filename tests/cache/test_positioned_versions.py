@@ -12,6 +12,7 @@ from config.cache.redis_store import RedisVersionStore
 from config.cache.slots import new_version, position_of
 from config.cache.versions import TagSnapshot
 
+pytestmark = pytest.mark.processes
 TAG, OTHER = "page:p1_a", "page:p1_b"
 HIGH = 2**62
 
@@ -51,7 +52,6 @@ def positions(store: RedisVersionStore, *tags: str) -> list[int]:
     return [position_of(version) for version in versions]
 
 
-@pytest.mark.processes
 def test_a_new_tag_has_the_position_of_now_and_is_asked_for_once(store: RedisVersionStore, primary: Primary) -> None:
     assert positions(store, TAG, OTHER) == [100, 100]
     primary.position = 200
@@ -59,29 +59,21 @@ def test_a_new_tag_has_the_position_of_now_and_is_asked_for_once(store: RedisVer
     assert primary.asked == 1
 
 
-@pytest.mark.processes
-@pytest.mark.parametrize("later", [101, HIGH])
-def test_a_write_gives_its_tags_its_position(store: RedisVersionStore, primary: Primary, later: int) -> None:
+def test_a_write_gives_its_tags_its_position_and_the_slower_of_two_writers_lowers_none(
+    store: RedisVersionStore, primary: Primary
+) -> None:
     positions(store, TAG, OTHER)
-    primary.position = later
-    store.bump((TAG,))
-    assert positions(store, TAG, OTHER) == [later, 100]
+    for later in (201, 1_000, HIGH):
+        primary.position = later
+        store.bump((TAG,))
+        before = store.read((TAG,))
+        assert positions(store, TAG, OTHER) == [later, 100]
+        primary.position = 200
+        store.bump((TAG,))
+        assert store.read((TAG,)) not in (None, before)
+        assert positions(store, TAG, OTHER) == [later, 100]
 
 
-@pytest.mark.processes
-@pytest.mark.parametrize("higher", [201, 1_000, HIGH])
-def test_the_slower_of_two_writers_lowers_no_position(store: RedisVersionStore, primary: Primary, higher: int) -> None:
-    primary.position = higher
-    store.bump((TAG,))
-    before = store.read((TAG,))
-    primary.position = 200
-    store.bump((TAG,))
-    after = store.read((TAG,))
-    assert after not in (None, before)
-    assert positions(store, TAG) == [higher]
-
-
-@pytest.mark.processes
 def test_a_writer_without_a_position_makes_it_unknown_until_the_primary_answers(
     store: RedisVersionStore, primary: Primary
 ) -> None:
@@ -94,7 +86,6 @@ def test_a_writer_without_a_position_makes_it_unknown_until_the_primary_answers(
     assert positions(store, TAG) == [300]
 
 
-@pytest.mark.processes
 def test_a_host_without_standbys_makes_positions_unknown(
     store: RedisVersionStore, primary: Primary, redis_url: str
 ) -> None:
@@ -107,7 +98,6 @@ def test_a_host_without_standbys_makes_positions_unknown(
     assert RedisVersionStore(redis_url).read((TAG,)) == store.read((TAG,))
 
 
-@pytest.mark.processes
 def test_versions_expire(store: RedisVersionStore, redis: Redis, primary: Primary) -> None:
     store.bump((TAG,))
     assert 0 < redis.ttl(key_of(TAG)) <= 600

@@ -11,6 +11,7 @@ import pytest
 from config.api.operations import query_names
 from config.cache import versions
 from config.cache.memory import ResponseStore
+from config.cache.versions import EVERYTHING
 from config.cache.versions import store as version_store
 from config.cache.wsgi import cache_key, finish
 from embeds.services import disable_embed
@@ -18,9 +19,10 @@ from messaging.cache_tags import page_tag
 from messaging.services.accounts import ensure_person
 from messaging.services.moderation import hide_message, restore_message
 from tests.agents.factories import agent_with_token
+from tests.api import refusal_of
 from tests.cache.conftest import Call, environ_of
 from tests.embeds.making import an_embed
-from tests.factories import MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.factories import MessageFactory, PageFactory, SuperAdminFactory
 from tests.operations import values
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,6 +36,8 @@ def test_a_hit_sends_no_query(call: Call) -> None:
     assert (second.body, second.headers) == (first.body, first.headers)
     assert second.headers["Access-Control-Allow-Origin"] == "*"
     assert second.headers["Cache-Control"] == "public, no-cache"
+    # No response varies by these headers.
+    assert call("/api/messages", query, HTTP_USER_AGENT="another", HTTP_X_USER_ID="x").queries == 0
 
 
 def test_the_metric_has_the_size_of_what_is_cached(call: Call, store: ResponseStore) -> None:
@@ -123,13 +127,13 @@ def test_a_hit_with_a_matching_etag_is_304(call: Call) -> None:
         assert call("/api/messages", query, HTTP_IF_NONE_MATCH=tags).status == 200
 
 
-@pytest.mark.parametrize("name", ["HTTP_IF_MATCH", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_MODIFIED_SINCE"])
-def test_other_conditions_are_ignored_by_hits_and_misses(call: Call, name: str) -> None:
-    condition = {name: '"x"' if name == "HTTP_IF_MATCH" else "Thu, 01 Jan 2015 00:00:00 GMT"}
-    query = f"pageId={MessageFactory().page_id}"
-    miss, hit = (call("/api/messages", query, **condition) for _ in range(2))
-    assert (miss.status, hit.status, hit.queries) == (200, 200, 0)
-    assert call("/api/messages", query, HTTP_IF_NONE_MATCH=hit.headers["ETag"], **condition).status == 304
+def test_other_conditions_are_ignored_by_hits_and_misses(call: Call) -> None:
+    date = "Thu, 01 Jan 2015 00:00:00 GMT"
+    for name, value in (("MATCH", '"x"'), ("UNMODIFIED_SINCE", date), ("MODIFIED_SINCE", date)):
+        condition, query = {f"HTTP_IF_{name}": value}, f"pageId={MessageFactory().page_id}"
+        miss, hit = (call("/api/messages", query, **condition) for _ in range(2))
+        assert (miss.status, hit.status, hit.queries) == (200, 200, 0)
+        assert call("/api/messages", query, HTTP_IF_NONE_MATCH=hit.headers["ETag"], **condition).status == 304
 
 
 def test_a_miss_that_is_304_caches_the_whole_response(call: Call) -> None:
@@ -139,21 +143,16 @@ def test_a_miss_that_is_304_caches_the_whole_response(call: Call) -> None:
     assert (whole.status, whole.queries, whole.body[:13]) == (200, 0, b'{"messages":[')
 
 
-@pytest.mark.parametrize(
-    ("path", "query", "method"),
-    [
-        ("/api/messages", "", "GET"),
-        ("/api/messages", "pageId=nonsense", "GET"),
-        ("/api/messages/01a1f811-f718-77e8-9670-721b30c88378", "", "GET"),
-        ("/api/nothing", "", "GET"),
-        ("/v1/smart-tags", "", "OPTIONS"),
-    ],
-)
-def test_refusals_and_other_methods_are_not_cached(
-    call: Call, store: ResponseStore, path: str, query: str, method: str
-) -> None:
-    assert call(path, query, method).status in {200, 400, 404, 405}
-    assert store.bytes == 0
+def test_refusals_and_other_methods_are_not_cached(call: Call, store: ResponseStore) -> None:
+    for path, query, method, status in (
+        ("/api/messages", "", "GET", 400),
+        ("/api/messages", "pageId=nonsense", "GET", 400),
+        ("/api/messages/01a1f811-f718-77e8-9670-721b30c88378", "", "GET", 404),
+        ("/api/nothing", "", "GET", 404),
+        ("/v1/smart-tags", "", "OPTIONS", 405),
+    ):
+        assert call(path, query, method).status == status
+        assert store.bytes == 0
 
 
 def test_head_is_served_like_get_and_fills_the_cache_for_it(call: Call) -> None:
@@ -203,15 +202,9 @@ def test_a_foreign_host_is_refused_when_the_path_is_cached(call: Call) -> None:
     assert call("/v1/smart-tags", HTTP_HOST="evil.example").status == 400
 
 
-def test_headers_that_no_response_varies_by_are_not_part_of_the_key(call: Call) -> None:
-    query = f"pageId={MessageFactory(author=PersonFactory()).page_id}"
-    call("/api/messages", query)
-    assert call("/api/messages", query, HTTP_USER_AGENT="another", HTTP_X_USER_ID="x").queries == 0
-
-
 def test_the_memory_is_bounded_and_the_oldest_entries_are_evicted(call: Call, store: ResponseStore) -> None:
     message = MessageFactory(content="x" * 20_000)
-    queries = [f"pageId={message.page_id}&limit={n}" for n in range(1, 101)]
+    queries = [f"pageId={message.page_id}&limit={n}" for n in range(1, 61)]
     for query in queries:
         call("/api/messages", query)
     oldest, newest = (cache_key(environ_of("/api/messages", query), query_names) for query in (queries[0], queries[-1]))
@@ -238,3 +231,79 @@ def test_a_stream_passes_through(call: Call) -> None:
     assert page.status in {HTTPStatus.OK, HTTPStatus.NOT_FOUND}
     streamed: Iterator[bytes] = iter([b"a", b"b"])
     assert finish(streamed) is streamed
+
+
+# A refreshed response equals Django's; on an error the request enters Django.
+
+
+def test_a_refreshed_response_is_what_django_would_send(call: Call, django_paths: list[str]) -> None:
+    message, embed, agent = MessageFactory(), an_embed(domain_whitelist=["good.example"]), agent_with_token()
+    reads = (
+        ("/api/messages", f"pageId={message.page_id}&limit=1&includeTopReply=true"),
+        (f"/api/messages/{message.pk}", ""),
+        (f"/v1/reactions/{message.pk}", "limit=1"),
+        (f"/api/embeds/config/{embed.pk}", ""),
+        ("/api/embeds/client-config", ""),
+        ("/v1/smart-tags", ""),
+    )
+    for read in reads:
+        call(*read, HTTP_ORIGIN="https://good.example")
+    agent.api.post("/api/messages", {"pageId": message.page_id, "content": "Re", "parentId": str(message.pk)})
+    agent.api.post("/api/messages", {"pageId": message.page_id, "content": "New"})
+    agent.api.post("/v1/reactions", {"messageId": str(message.pk), "emoji": "🎉"})
+    version_store().bump((EVERYTHING,))
+    for path, query in reads:
+        django_paths.clear()
+        refreshed = call(path, query, HTTP_ORIGIN="https://good.example")
+        assert django_paths == []
+        # Another key, so this one enters Django.
+        sent = call(path, query, HTTP_ORIGIN="https://good.example", HTTP_X_FORWARDED_PROTO="http")
+        assert django_paths == [path]
+        assert (refreshed.status, refreshed.body, refreshed.headers) == (200, sent.body, sent.headers)
+
+
+def test_after_a_failed_refresh_django_is_entered_once(call: Call, django_paths: list[str]) -> None:
+    message = MessageFactory()
+    path = f"/api/messages/{message.pk}"
+    assert call(path).status == 200
+    hide_message(message_id=message.pk, by=SuperAdminFactory())
+    refused = call(path)
+    assert (refused.status, refusal_of(refused.body)) == (404, {"error": "message_not_found"})
+    assert refused.headers["Access-Control-Allow-Origin"] == "*"
+    assert len(django_paths) == 2
+    assert call(path).queries == 1
+
+
+# Each response that is served from memory has an id of its own.
+
+
+def test_a_hit_a_refresh_and_a_304_have_ids_of_their_own(call: Call, django_paths: list[str]) -> None:
+    message = MessageFactory()
+    path, query = "/api/messages", f"pageId={message.page_id}"
+    filled, hit = call(path, query), call(path, query)
+    unmodified = call(path, query, HTTP_IF_NONE_MATCH=hit.headers["ETag"])
+    hide_message(message_id=message.pk, by=SuperAdminFactory())
+    refreshed = call(path, query)
+    assert [sent.status for sent in (filled, hit, unmodified, refreshed)] == [200, 200, 304, 200]
+    assert django_paths == [path], "only the first one entered Django"
+    assert len({sent.request_id for sent in (filled, hit, unmodified, refreshed)}) == 4
+
+
+def test_a_refusal_is_not_cached_with_its_id(call: Call) -> None:
+    refused = [call("/api/messages", "pageId=x") for _ in range(2)]
+    assert all(sent.request_id.encode() in sent.body for sent in refused)
+    assert refused[0].request_id != refused[1].request_id
+
+
+def test_a_trusted_proxy_names_the_id_of_a_hit(call: Call, settings: pytest.MonkeyPatch) -> None:
+    call("/v1/smart-tags")
+    assert call("/v1/smart-tags", HTTP_X_REQUEST_ID="from-a-client").request_id != "from-a-client"
+    settings.TRUSTED_PROXIES = ["127.0.0.1"]  # type: ignore[attr-defined]
+    assert call("/v1/smart-tags", HTTP_X_REQUEST_ID="from-the-proxy").request_id == "from-the-proxy"
+
+
+def test_a_cached_response_links_to_the_description(call: Call) -> None:
+    for _ in range(2):
+        assert call("/v1/smart-tags").headers["Link"] == (
+            '</openapi.json>; rel="service-desc", </llms.txt>; rel="service-doc"'
+        )

@@ -6,8 +6,6 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.service import ROOT
 
 RETRIED, ATOMIC = "retried", "transaction.atomic"
@@ -30,7 +28,10 @@ def transactions(path: Path) -> Iterator[tuple[str, list[str]]]:
                 yield node.name, decorators
 
 
-@pytest.mark.parametrize("path", SERVICES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_each_transaction_of_a_service_is_run_again_when_it_is_aborted(path: Path) -> None:
-    found = {name for name, decorators in transactions(path) if decorators[0] != RETRIED}
-    assert found == OTHERS.get(path.name, set())
+def test_each_transaction_of_a_service_is_run_again_when_it_is_aborted() -> None:
+    found = {path: dict(transactions(path)) for path in SERVICES}
+    assert sum(map(len, found.values())) > 50
+    not_retried = {
+        path: {name for name, decorators in by.items() if decorators[0] != RETRIED} for path, by in found.items()
+    }
+    assert [path for path, names in not_retried.items() if names != OTHERS.get(path.name, set())] == []

@@ -47,7 +47,9 @@ def test_a_decision_is_mailed_to_the_requester(mail_server: MailServer) -> None:
     asked = RequestFactory(requester=reachable(), agent_handle="weather_bot")
     reject_request(request_id=asked.pk, by=SuperAdminFactory(), reason="Say who\npays for it.")
     approved = RequestFactory(requester=reachable(), agent_handle="tide_bot")
-    approve_request(request_id=approved.pk, by=SuperAdminFactory())
+    named_as_the_form = RequestFactory(requester=reachable(), agent_handle="request")
+    for request in (approved, named_as_the_form):
+        approve_request(request_id=request.pk, by=SuperAdminFactory())
     send_all()
     by_address = dict(zip(mail_server.recipients, mail_server.mails, strict=True))
     no, yes = by_address[address_of(asked.requester)], by_address[address_of(approved.requester)]
@@ -55,32 +57,13 @@ def test_a_decision_is_mailed_to_the_requester(mail_server: MailServer) -> None:
     assert "Reason: Say who pays for it." in part_of(no, "plain")
     assert f"{BASE}/account/agents/tide_bot/" in part_of(yes, "plain")
     assert f'href="{BASE}/account/agents/tide_bot/"' in part_of(yes, "html")
+    of_the_form = by_address[address_of(named_as_the_form.requester)]
+    assert f"{BASE}/account/agents/@request/" in part_of(of_the_form, "plain")
     assert not Notice.objects.exists()
 
 
-def test_the_page_of_an_agent_named_as_the_form_is_linked(mail_server: MailServer) -> None:
-    approved = RequestFactory(requester=reachable(), agent_handle="request")
-    approve_request(request_id=approved.pk, by=SuperAdminFactory())
-    send_all()
-    assert f"{BASE}/account/agents/@request/" in part_of(mail_server.mails[0], "plain")
-
-
-def test_a_mail_has_the_headers_of_automatic_mail(mail_server: MailServer) -> None:
-    post = MessageFactory(author=reachable(answer=AT_ONCE))
-    answer(post)
-    send_all()
-    (mail,) = mail_server.mails
-    assert mail["Auto-Submitted"] == "auto-generated"
-    assert mail["Precedence"] == "bulk"
-    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-    assert mail["List-Unsubscribe"].strip().startswith(f"<{BASE}/unsubscribe/answer/")
-    assert mail["Message-ID"].endswith("@127.0.0.1>")
-    assert {part.get_content_type() for part in mail.walk()} == {"multipart/alternative", "text/plain", "text/html"}
-    assert "<img" not in part_of(mail, "html")
-
-
 @pytest.mark.parametrize("name", ["Mira", "Müller 🙂", "M" * 60])
-def test_names_and_texts_of_others_are_only_text(mail_server: MailServer, name: str) -> None:
+def test_names_and_texts_of_others_are_only_text_of_a_mail(mail_server: MailServer, name: str) -> None:
     post = MessageFactory(author=reachable(answer=AT_ONCE), page__url="https://paper.example/story")
     author = PersonFactory(name=name)
     reply = answer(post, '<b onclick="x">hi</b> **strong** [here](https://evil.example/x)\n\nline', by=author)
@@ -97,6 +80,14 @@ def test_names_and_texts_of_others_are_only_text(mail_server: MailServer, name: 
     assert "(evil.example)" in html
     assert "> <b onclick" in text
     assert f"{BASE}/p/{reply}" in text
+    # It has the headers of automatic mail.
+    assert mail["Auto-Submitted"] == "auto-generated"
+    assert mail["Precedence"] == "bulk"
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert mail["List-Unsubscribe"].strip().startswith(f"<{BASE}/unsubscribe/answer/")
+    assert mail["Message-ID"].endswith("@127.0.0.1>")
+    assert {part.get_content_type() for part in mail.walk()} == {"multipart/alternative", "text/plain", "text/html"}
+    assert "<img" not in html
 
 
 def test_answers_and_mentions_are_off_until_a_person_switches_them_on(mail_server: MailServer) -> None:
@@ -156,7 +147,9 @@ def test_moderators_get_reported_and_pending_posts_at_most_once_an_hour(mail_ser
     community = CommunityFactory(pre_moderation=PreModeration.EVERYONE)
     moderator = reachable()
     Moderator.objects.create(community=community, account=moderator)
-    reachable(SuperAdminFactory())
+    admin = reachable(SuperAdminFactory())
+    without_community = MessageFactory()
+    report(str(without_community.pk))
     write({"content": "I wait.", "communityId": str(community.pk)})
     reported = MessageFactory(community=community)
     report(str(reported.pk))
@@ -166,8 +159,11 @@ def test_moderators_get_reported_and_pending_posts_at_most_once_an_hour(mail_ser
     send_all()
     report(str(MessageFactory(community=community).pk))
     assert send_all() == []
-    (mail,) = mail_server.mails
-    assert (mail["Subject"], mail["To"]) == ("2 posts wait for your decision", address_of(moderator))
+    by_address = dict(zip(mail_server.recipients, mail_server.mails, strict=True))
+    # Super admins get those without a community.
+    assert by_address.keys() == {address_of(moderator), address_of(admin)}
+    mail = by_address[address_of(moderator)]
+    assert mail["Subject"] == "2 posts wait for your decision"
     text = part_of(mail, "plain")
     assert "waits for approval" in text
     assert "has 1 report" in text
@@ -228,15 +224,12 @@ def test_super_admins_decide_where_no_moderator_can(cannot: dict[str, Any]) -> N
     moderator = Moderator.objects.create(community=post.community, account=PersonFactory()).account
     type(moderator).objects.filter(pk=moderator.pk).update(**cannot)
     assert [recipient.account_id for _row, recipient in recipients_of([pending(post)])] == [admin.pk]
+    # Nor are super admins asked who cannot.
+    leaving = SuperAdminFactory()
+    type(leaving).objects.filter(pk=leaving.pk).update(**cannot)
+    assert [recipient.account_id for _row, recipient in recipients_of([pending(post)])] == [admin.pk]
     able = Moderator.objects.create(community=post.community, account=PersonFactory())
     assert [recipient.account_id for _row, recipient in recipients_of([pending(post)])] == [able.account_id]
-
-
-@pytest.mark.parametrize("cannot", [{"is_active": False}, {"erasure_due_at": Now()}])
-def test_super_admins_who_cannot_act_are_not_asked(cannot: dict[str, Any]) -> None:
-    admin, leaving = SuperAdminFactory(), SuperAdminFactory()
-    type(leaving).objects.filter(pk=leaving.pk).update(**cannot)
-    assert [recipient.account_id for _row, recipient in recipients_of([pending(MessageFactory())])] == [admin.pk]
 
 
 def test_links_are_the_addresses_of_the_pages(settings: Any) -> None:
@@ -245,13 +238,6 @@ def test_links_are_the_addresses_of_the_pages(settings: Any) -> None:
     post = MessageFactory(community=CommunityFactory(slug="harbour"))
     assert places.moderation(post) == f"{pages}/communities/harbour/moderation/"
     assert (places.agents(), places.preferences()) == (f"{pages}/agents/", f"{pages}/me/mails/")
-
-
-def test_super_admins_get_reports_of_posts_without_a_community(mail_server: MailServer) -> None:
-    admin = reachable(SuperAdminFactory())
-    report(str(MessageFactory().pk))
-    send_all()
-    assert mail_server.recipients == [address_of(admin)]
 
 
 def test_the_operator_is_told_of_a_token_that_expires(mail_server: MailServer) -> None:
@@ -299,18 +285,13 @@ def test_what_is_older_than_three_days_is_not_mailed(mail_server: MailServer) ->
     assert send_all() == [None]
 
 
-def test_what_happened_before_the_first_start_is_not_mailed(mail_server: MailServer) -> None:
-    from mails.models import Collector
-
-    answer(MessageFactory(author=reachable(answer=AT_ONCE)))
-    Collector.objects.all().delete()
-    assert send_all() == []
-
-
-def test_after_a_restore_the_collector_goes_on_from_now(mail_server: MailServer) -> None:
+def test_what_happened_before_the_first_start_or_a_restore_is_not_mailed(mail_server: MailServer) -> None:
     from mails.models import Collector
 
     post = MessageFactory(author=reachable(answer=AT_ONCE))
+    answer(post)
+    Collector.objects.all().delete()
+    assert send_all() == []
     answer(post)
     Collector.objects.update(generation=-1)
     assert send_all() == []
@@ -320,8 +301,7 @@ def test_after_a_restore_the_collector_goes_on_from_now(mail_server: MailServer)
 
 def test_the_mail_is_in_the_language_of_the_person(mail_server: MailServer) -> None:
     person = reachable(answer=AT_ONCE)
-    person.language = "ar"
-    person.save(update_fields=["language"])
+    type(person).objects.filter(pk=person.pk).update(language="ar")
     answer(MessageFactory(author=person))
     send_all()
     assert '<html lang="ar" dir="rtl">' in part_of(mail_server.mails[0], "html")

@@ -33,6 +33,7 @@ from mails.outcomes import LONGEST_PAUSE, Outcome, of_connection, of_mail, pause
 from mails.preferences import preferences_of, set_preferences, try_address_again
 from mails.sending import due_mailings, send
 from messaging.models import Message
+from tests.agents.racing import race
 from tests.factories import MessageFactory
 from tests.mails.making import address_of, answer, begin, collect_all, make_due, reachable, send_all
 from tests.mails.server import MailServer, running_mail_server
@@ -70,7 +71,7 @@ def delivering() -> Iterator[Callable[[], None]]:
         yield stop
     finally:
         stop()
-        thread.join()
+        thread.join(PATIENCE_SECONDS)
         loop.close()
 
 
@@ -88,7 +89,8 @@ def process(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_final_refusal_of_an_address_switches_it_off(mail_server: MailServer, caplog: Any) -> None:
-    post = answered_post()
+    post, bystander = answered_post(), reachable(answer=AT_ONCE)
+    of_bystander = RefusedAddress.objects.create(account=bystander, address=address_of(bystander), reason="550 no")
     mail_server.on_recipient = lambda address: f"550 5.1.1 <{address}>: no such mailbox"
     with caplog.at_level(logging.WARNING):
         assert send_all() == [Outcome.REFUSED]
@@ -102,6 +104,7 @@ def test_a_final_refusal_of_an_address_switches_it_off(mail_server: MailServer, 
     answer(post)
     make_due()
     assert send_all() == [Outcome.SENT]
+    assert list(RefusedAddress.objects.all()) == [of_bystander]
 
 
 def test_a_new_address_is_not_affected_by_the_refusal_of_the_earlier_one(mail_server: MailServer) -> None:
@@ -180,22 +183,6 @@ def test_a_mail_that_is_being_sent_is_next_due_when_its_lease_expires() -> None:
     assert (sending.seconds_to_next() or 0) > Mailing.LEASE.total_seconds() / 2
 
 
-def test_an_accepted_mail_is_sent_though_the_end_of_its_connection_fails(
-    mail_server: MailServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waits: list[float | None] = []
-
-    def fail_to_quit(client: smtplib.SMTP) -> None:
-        waits.append(client.sock and client.sock.gettimeout())
-        raise smtplib.SMTPResponseException(500, b"no")
-
-    monkeypatch.setattr(smtplib.SMTP, "quit", fail_to_quit)
-    monkeypatch.setattr(smtp, "ANSWER_SECONDS", PATIENCE_SECONDS * 2)
-    answered_post()
-    assert send_all() == [Outcome.SENT]
-    assert waits == [PATIENCE_SECONDS]
-
-
 def test_a_server_that_refuses_the_greeting_is_away(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smtplib.SMTP, "ehlo", lambda *_arguments: (421, b"not now"))
     monkeypatch.setattr(smtplib.SMTP, "helo", lambda *_arguments: (421, b"not now"))
@@ -204,18 +191,25 @@ def test_a_server_that_refuses_the_greeting_is_away(mail_server: MailServer, mon
     assert Mailing.objects.get(next_at__isnull=False).failures == 0
 
 
-def test_an_answer_may_take_longer_than_a_connection(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_may_take_longer_than_a_connection_whose_end_may_fail(
+    mail_server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     send_data, waits = smtplib.SMTP.data, []
 
     def record_wait(client: smtplib.SMTP, message: Any) -> Any:
         waits.append(client.sock and client.sock.gettimeout())
         return send_data(client, message)
 
+    def fail_to_quit(client: smtplib.SMTP) -> None:
+        waits.append(client.sock and client.sock.gettimeout())
+        raise smtplib.SMTPResponseException(500, b"no")
+
     monkeypatch.setattr(smtplib.SMTP, "data", record_wait)
+    monkeypatch.setattr(smtplib.SMTP, "quit", fail_to_quit)
     monkeypatch.setattr(smtp, "ANSWER_SECONDS", PATIENCE_SECONDS * 2)
     answered_post()
     assert send_all() == [Outcome.SENT]
-    assert waits == [PATIENCE_SECONDS * 2]
+    assert waits == [PATIENCE_SECONDS * 2, PATIENCE_SECONDS]
 
 
 def test_a_defect_of_one_mail_blocks_no_other(mail_server: MailServer) -> None:
@@ -250,20 +244,9 @@ def test_a_mail_has_one_sender(mail_server: MailServer) -> None:
     """Of processes that collect and send at once."""
     for _ in range(5):
         answered_post()
-    threads = [threading.Thread(target=in_thread) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    race(4, lambda _number: send_all())
     assert (len(mail_server.recipients), len(set(mail_server.recipients))) == (5, 5)
     assert not Notice.objects.exists()
-
-
-def in_thread() -> None:
-    try:
-        send_all()
-    finally:
-        connection.close()
 
 
 @pytest.mark.slow
@@ -275,7 +258,7 @@ def test_a_killed_process_loses_no_mail_and_a_repeated_one_has_the_same_id(
 
     def kill_here() -> None:
         reached.set()
-        go_on.wait()
+        go_on.wait(PATIENCE_SECONDS)
 
     mail_server.on_message = kill_here
     answered_post()
@@ -290,16 +273,6 @@ def test_a_killed_process_loses_no_mail_and_a_repeated_one_has_the_same_id(
     assert send_all() == [Outcome.SENT]
     first, second = mail_server.mails
     assert first["Message-ID"] == second["Message-ID"]
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-def test_a_stop_ends_the_process(mail_server: MailServer, settings: Any) -> None:
-    answered_post()
-    with process(settings) as running:
-        mail_server.wait_for(1)
-        running.terminate()
-        assert running.wait() == 0
 
 
 def test_a_stop_leaves_a_slow_mail_to_its_lease(mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,13 +326,15 @@ def test_a_stop_waits_for_a_mail_that_ends_soon(mail_server: MailServer, monkeyp
 
 @pytest.mark.slow
 @pytest.mark.processes
-def test_a_process_that_no_service_has_started_expects_no_stream_process_on_its_host(
+def test_a_process_that_no_service_has_started_expects_no_stream_process_and_ends_at_a_stop(
     mail_server: MailServer, settings: Any
 ) -> None:
     answered_post()
-    with process(settings):
+    with process(settings) as running:
         # It has checked its host before.
         mail_server.wait_for(1)
+        running.terminate()
+        assert running.wait(PATIENCE_SECONDS) == 0
     assert not [text for text in Trouble.objects.values_list("text", flat=True) if "stream process" in text]
 
 
@@ -387,11 +362,7 @@ def in_another_thread(work: Callable[[], None]) -> None:
 def test_collecting_twice_at_once_makes_each_notice_once() -> None:
     for _ in range(3):
         answered_post()
-    threads = [threading.Thread(target=collect_in_thread) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    race(4, lambda _number: collect_all())
     assert Notice.objects.count() == 3
 
 
@@ -442,14 +413,6 @@ def test_what_is_collected_while_a_kind_is_switched_off_is_dropped() -> None:
     with ThreadPoolExecutor(1) as pool:
         collect_beside(in_background(pool, switch_off), collected)
     assert not Notice.objects.exists()
-
-
-def collect_in_thread() -> None:
-    try:
-        while collect():
-            pass
-    finally:
-        connection.close()
 
 
 @given(code=st.integers(200, 599), text=st.binary(max_size=60))
