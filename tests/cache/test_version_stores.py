@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -9,10 +10,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from redis import Redis
 
+from config.cache import circuit_breaker
+from config.cache.circuit_breaker import CircuitBreaker
 from config.cache.redis_store import RedisVersionStore
 from config.cache.shared_memory_store import SharedMemoryVersionStore
 from config.cache.slots import SLOTS, slot_of
@@ -113,3 +117,22 @@ def test_a_frozen_redis_costs_one_time_out_and_gets_the_bumps_later(tmp_path: Pa
         server.wait(PATIENCE_SECONDS)
     there.bump(PAGE)
     assert (there.is_available(), there.read(PAGE)) == (False, None)
+
+
+def test_a_breaker_closes_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    breaker, now = CircuitBreaker(5, effect="calls are skipped"), 100.0
+    monkeypatch.setattr(circuit_breaker, "time", SimpleNamespace(monotonic=lambda: now))
+    assert not breaker.is_open()
+    breaker.open(OSError())
+    now = 104.9
+    assert breaker.is_open()
+    now = 105.1
+    assert not breaker.is_open()
+
+
+def test_an_open_breaker_logs_no_further_error(caplog: pytest.LogCaptureFixture) -> None:
+    breaker = CircuitBreaker(60, effect="calls are skipped")
+    with caplog.at_level(logging.WARNING):
+        breaker.open(TimeoutError())
+        breaker.open(TimeoutError())
+    assert caplog.messages == ["Redis does not answer (TimeoutError): calls are skipped."]

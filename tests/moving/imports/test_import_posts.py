@@ -14,6 +14,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError
 from django.db import connection
+from django.test import Client
 from psycopg.conninfo import make_conninfo
 
 from config.changes.models import Change
@@ -26,6 +27,7 @@ from messaging.services.moderation import hide_message, restore_message
 from messaging.services.moving import move_page
 from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
+from moving.jobs import run_due_imports
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
 from tests.agents.racing import race
 from tests.api import Api
@@ -473,3 +475,23 @@ def check_counts() -> None:
         )
         counted, posts = cursor.fetchone()
         assert counted == posts
+
+
+# Imports in the admin: read-only, with an action that undoes one.
+
+
+def test_a_super_admin_undoes_an_import(tmp_path: Path) -> None:
+    import_posts("disqus", disqus(tmp_path / "a.xml", posts=5), CommunityFactory(), tmp_path / "r.csv")
+    move, boss, client = Move.objects.get(), SuperAdminFactory(), Client()
+    client.force_login(boss)
+    assert "a.xml" in client.get("/admin/moving/move/").content.decode()
+    assert client.get(f"/admin/moving/move/{move.pk}/change/").status_code == 200
+    path = f"/admin/moving/move/{move.pk}/undo/"
+    assert "are removed" in client.get(path).content.decode()
+    assert client.post(path, {"reason": "Wrong file."}).status_code == 302
+    move.refresh_from_db()
+    assert move.status == "undoing"
+    run_due_imports()
+    assert not Message.objects.exists()
+    assert Decision.objects.filter(act="undone", by=boss, reason="a.xml: Wrong file.").exists()
+    assert LogEntry.objects.filter(object_id=str(move.pk), user=boss, change_message="Undone: Wrong file.").exists()

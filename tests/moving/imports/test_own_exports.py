@@ -1,4 +1,4 @@
-"""Reactions of our own exports: in short transactions after the posts, each once, also when a run is stopped."""
+"""Own exports: reactions in short transactions after the posts, quotes, and the steps that are told."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from messaging.models import Community, Message
-from moving.imports import reactions, running, writing
-from moving.imports.progress import Step, silent
+from moving.imports import announcing, missing_quotes, quotes, reactions, running, undoing, writing
+from moving.imports.progress import ProgressLines, Step, silent
 from moving.imports.undoing import begin_undo, undo
 from moving.models import ImportedAuthor, ImportedPost, Move, MoveStatus
 from reactions.models import Reaction
 from reactions.services import EMOJI_KINDS_MAX
 from tests.api import Api
-from tests.factories import PersonFactory
+from tests.commands.running import run
+from tests.factories import CommunityFactory, PersonFactory
 from tests.moving.imports.importing import Imported, import_own
 
 WHEN = "2026-11-01T08:15:30Z"
@@ -168,3 +169,117 @@ def test_a_batch_has_at_most_as_many_bytes_and_one_post(
     large = {"tagType": "note", "payload": {"text": "й" * 4_000}}
     import_own(tmp_path / "own.jsonl", community, *({"id": f"{number}", **large} for number in range(4)))
     assert sizes == [2, 2]
+
+
+# Quotes are counted once while the quoting post is there, whichever import has brought either.
+
+
+@pytest.mark.parametrize("parent", [{}, {"parentId": "thread"}], ids=["post", "reply"])
+def test_an_undone_import_does_not_count_in_a_post_of_another(parent: dict[str, str], tmp_path: Path) -> None:
+    community = CommunityFactory()
+    import_own(tmp_path / "first.jsonl", community, {"id": "quoted"})
+    posts = ({"id": "quoted"}, {"id": "thread"}, {"id": "quoting", "quoteId": "quoted", **parent})
+    second = import_own(tmp_path / "second.jsonl", community, *posts)
+    quoted = Message.objects.get(content="quoted")
+    assert (second.counts["new"], quoted.quote_count) == (2, 1)
+    run("undo_import", second.id)
+    quoted.refresh_from_db()
+    assert (Message.objects.count(), quoted.quote_count) == (1, 0)
+
+
+def test_a_quote_of_a_post_outside_of_the_file_is_reported(tmp_path: Path) -> None:
+    imported = import_own(
+        tmp_path / "posts.jsonl",
+        CommunityFactory(),
+        {"id": "with text", "quoteId": "outside"},
+        {"id": "alone", "quoteId": "outside", "content": ""},
+        {"id": "answered", "quoteId": "alone", "content": ""},
+        {"id": "answer", "parentId": "answered"},
+    )
+    rows = {(row["source_id"], row["action"], row["reason"].partition(" (")[0]) for row in imported.report}
+    assert rows == {
+        ("with text", "changed", "Left out: quoteId"),
+        ("alone", "changed", "Left out: quoteId"),
+        ("alone", "skipped", "It is deleted, and no post answers it."),
+        ("answered", "changed", "Left out: quoteId"),
+    }
+    written = Message.objects.values_list("content", "status", "is_tombstone", "quote")
+    assert set(written) == {
+        ("with text", "published", False, None),
+        ("", "deleted", True, None),
+        ("answer", "published", False, None),
+    }
+
+
+def test_a_quote_of_a_post_that_was_imported_before_is_restored(tmp_path: Path) -> None:
+    community = CommunityFactory()
+    import_own(tmp_path / "first.jsonl", community, {"id": "quoted"})
+    second = import_own(tmp_path / "second.jsonl", community, {"id": "quoting", "quoteId": "quoted", "content": ""})
+    assert second.report == []
+    assert Message.objects.get(content="").quote.content == "quoted"
+
+
+def test_a_post_without_any_content_is_left_out(tmp_path: Path) -> None:
+    empty = ({"id": "a", "content": ""}, {"id": "b", "content": "", "quoteId": 5})
+    imported = import_own(tmp_path / "posts.jsonl", CommunityFactory(), *empty)  # type: ignore[arg-type]
+    reasons = [(row["source_id"], row["reason"]) for row in imported.report if row["action"] == "skipped"]
+    assert reasons == [("a", "It has no text."), ("b", "It has no text.")]
+    assert not Message.objects.exists()
+
+
+# Each batch of each step is told: a run renews its lease then.
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
+    """The steps of the command, whose batches have one row."""
+    steps: list[Step] = []
+    for module in (announcing, quotes, undoing):
+        monkeypatch.setattr(module, "BATCH", 1)
+    monkeypatch.setattr(missing_quotes, "LOOKED_UP", 1)
+    monkeypatch.setattr("moving.management.commands.import_posts.ProgressLines", lambda _write: steps.append)
+    return steps
+
+
+def post(key: str, **fields: Any) -> dict[str, Any]:
+    """On a page of its own, by an author of its own."""
+    author = {"id": key, "name": key, "handle": key, "kind": "human"}
+    return {"id": key, "pageUrl": f"https://lantern.example/{key}/", "author": author, **fields}
+
+
+def test_each_batch_of_quotes_and_of_announced_pages_is_told(
+    community: Community, tmp_path: Path, told: list[Step]
+) -> None:
+    posts = [post("a"), post("b", quoteId="a"), post("c", quoteId="a"), post("d")]
+    import_own(tmp_path / "own.jsonl", community, *posts)
+    of_quotes, of_pages = [Step("ending", 2, 4), Step("ending", 3, 4)], [Step("ending", 4, 4)] * 4
+    assert [step for step in told if step.name == "ending"] == [*of_quotes, *of_pages]
+
+
+def test_each_batch_of_missing_quotes_is_told(community: Community, tmp_path: Path, told: list[Step]) -> None:
+    import_own(tmp_path / "complete.jsonl", community, post("a"), post("b"))
+    without = told.count(Step("ordering", 0, 2))
+    told.clear()
+    import_own(tmp_path / "part.jsonl", community, post("c", quoteId="x"), post("d", quoteId="y"))
+    looked_up = reported = 2
+    assert told.count(Step("ordering", 0, 2)) == without + looked_up + reported
+
+
+def test_each_batch_of_authors_and_pages_of_a_removed_import_is_told(
+    community: Community, tmp_path: Path, told: list[Step]
+) -> None:
+    import_own(tmp_path / "own.jsonl", community, post("a"), post("b"), post("c"))
+    undoing.begin_undo(move := Move.objects.get(), by=None)
+    told.clear()
+    undoing.undo(move, tell=told.append)
+    of_posts, of_authors, of_pages = [Step("undoing", number, 3) for number in (1, 2, 3)], 3, 3
+    assert told == [*of_posts, *[Step("undoing", 3, 3)] * (of_authors + of_pages)]
+    assert not Message.objects.exists()
+
+
+def test_the_end_of_a_step_is_printed_once() -> None:
+    lines: list[str] = []
+    tell = ProgressLines(lines.append)
+    for _batch in range(3):
+        tell(Step("ending", 4, 4))
+    assert len(lines) == 1
