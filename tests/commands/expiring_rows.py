@@ -126,8 +126,8 @@ def submissions(now: datetime) -> None:
 
 def desk(now: datetime) -> None:
     DeskCount.objects.create(subject_id=new_id(), kind="k", day=utc_day(now) - 100 * DAY, count=1)
-    DailyTotal.objects.create(kind="k", day=utc_day(now) - 800 * DAY, count=1)
-    Trouble.objects.create(name="a", text="b", since=now)
+    DailyTotal.objects.create(kind="k", day=utc_day(now) - 800 * DAY, name=str(new_id()), count=1)
+    Trouble.objects.create(name=str(new_id()), text="b", since=now)
     Trouble.objects.update(seen_at=now - 7 * DAY + HOUR)
 
 

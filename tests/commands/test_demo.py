@@ -12,6 +12,7 @@ from django.apps import apps
 
 from agents.models import Agent, AgentRequest, AgentToken
 from messaging.models import Message
+from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Api
 from tests.commands.running import run, run_json
@@ -72,7 +73,7 @@ def test_only_the_owner_can_read_the_credentials(data: Path) -> None:
 
 
 def test_a_lost_file_creates_a_new_token_and_no_posts(data: Path) -> None:
-    first = run_json("demo", "--json")
+    first, bystander = run_json("demo", "--json"), agent_with_token()
     before = Message.objects.count()
     (data / "demo.json").unlink()
     second = run_json("demo", "--json")
@@ -80,7 +81,8 @@ def test_a_lost_file_creates_a_new_token_and_no_posts(data: Path) -> None:
     assert Message.objects.count() == before
     assert Api.as_agent(first["agentToken"]).get("/v1/agent/self").error == "token_revoked"
     assert Api.as_agent(second["agentToken"]).get("/v1/agent/self").status == 200
-    assert AgentToken.objects.active().count() == 1
+    assert AgentToken.objects.active().count() == 2
+    assert bystander.api.get("/v1/agent/self").status == 200
 
 
 @pytest.mark.django_db(transaction=True)

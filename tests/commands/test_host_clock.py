@@ -76,14 +76,13 @@ def test_the_clock_of_a_command_is_ahead() -> None:
 @pytest.mark.slow
 @pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("seconds", AHEAD)
-def test_an_exhausted_limit_stays_exhausted_and_a_retry_is_replayed(seconds: int, settings: Any) -> None:
+def test_an_exhausted_limit_stays_exhausted_and_a_retry_is_replayed(settings: Any) -> None:
     settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 2}
     agent, body = agent_with_token(), {"pageId": PageFactory().pk, "content": "once"}
     first = agent.api.post("/api/messages", body, key="a")
     assert [agent.api.post("/api/messages", body).status for _ in range(2)] == [201, 429]
-    counts = json.loads(manage_ahead(seconds, "prune", "--json"))
-    assert set(counts.values()) == {0}
+    for seconds in AHEAD:
+        assert set(json.loads(manage_ahead(seconds, "prune", "--json")).values()) == {0}
     assert agent.api.post("/api/messages", body).status == 429
     again = agent.api.post("/api/messages", body, key="a")
     assert (again.headers["Idempotent-Replayed"], again.body) == ("true", first.body)

@@ -29,14 +29,10 @@ def test_json_output_contains_user_id_and_expiry() -> None:
     assert timedelta(hours=11, minutes=59) < left <= timedelta(hours=12)
 
 
-def test_who_waits_for_an_erasure_gets_no_token() -> None:
-    person = PersonFactory()
-    request_erasure(person=person, posts=PostsChoice.ANONYMOUS, by=person)
-    assert "--undo" in refused("issue_user_token", person.handle)
-
-
 def test_only_active_people_get_a_token() -> None:
-    closed = PersonFactory()
+    closed, leaving = PersonFactory(), PersonFactory()
+    request_erasure(person=leaving, posts=PostsChoice.ANONYMOUS, by=leaving)
+    assert "--undo" in refused("issue_user_token", leaving.handle)
     Account.objects.filter(pk=closed.pk).update(is_active=False)
     for handle in (closed.handle, AgentAccountFactory().handle, "nobody_here", ""):
         assert "create_person" in refused("issue_user_token", handle)

@@ -26,6 +26,7 @@ from messaging.services.moving import PageBusy, move_page
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.commands.running import refused, run, run_json
+from tests.days import today
 from tests.factories import MessageFactory, PageFactory, PersonFactory
 from tests.sessions import WAIT_SECONDS, in_background, wait_until_another_waits
 from tests.waiting import PATIENCE_SECONDS
@@ -52,28 +53,28 @@ def post(agent: TokenHolder, **fields: Any) -> Any:
     return agent.api.post("/api/messages", {"pageId": OLD_ID, "content": "Hi"} | fields)
 
 
-def test_pages_with_ids_of_the_current_rules_do_not_differ() -> None:
+def test_dry_run_prints_the_new_id_and_moves_nothing() -> None:
+    for arguments in ((), ("--dry-run", "--apply")):
+        assert "--dry-run" in refused("renormalize_pages", *arguments), "exactly one is required"
+    # A page with the id of the current rules does not differ.
     PageFactory()
     assert run("renormalize_pages", "--dry-run").splitlines() == ["0 pages would get another id."]
     assert run("renormalize_pages", "--apply").splitlines() == ["0 pages had another id."]
-
-
-def test_dry_run_prints_the_new_id_and_moves_nothing(old: Page) -> None:
-    MessageFactory(page=old)
+    MessageFactory(page=Page.objects.create(id=OLD_ID, normalized_url=OLD_URL))
     expected = {"pageId": OLD_ID, "url": OLD_URL, "newPageId": NEW_ID, "newUrl": NEW_URL}
     assert run_json("renormalize_pages", "--dry-run", "--json") == expected
     output = run("renormalize_pages", "--dry-run")
     assert OLD_ID in output
     assert "1 pages would get another id." in output
-    assert (Page.objects.get().pk, Message.objects.get().page_id) == (OLD_ID, OLD_ID)
+    assert (Page.objects.filter(pk=OLD_ID).exists(), Message.objects.get().page_id) == (True, OLD_ID)
 
 
-@pytest.mark.parametrize("url", ["gopher://example.com/", "https://example.com/" + "%C3%A9" * 340])
-@pytest.mark.parametrize("option", ["--dry-run", "--apply"])
-def test_a_page_with_a_refused_url_is_reported_and_stays(url: str, option: str) -> None:
-    Page.objects.create(id=OLD_ID, normalized_url=url)
-    assert run_json("renormalize_pages", option, "--json")["problem"]
-    assert Page.objects.get().pk == OLD_ID
+def test_a_page_with_a_refused_url_is_reported_and_stays(old: Page) -> None:
+    for url in ("gopher://example.com/", "https://example.com/" + "%C3%A9" * 340):
+        Page.objects.update(normalized_url=url)
+        for option in ("--dry-run", "--apply"):
+            assert run_json("renormalize_pages", option, "--json")["problem"]
+            assert Page.objects.get().pk == OLD_ID
 
 
 def test_a_stopped_run_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,11 +102,6 @@ def test_a_stopped_run_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> 
     assert run("renormalize_pages", "--apply").splitlines() == ["0 pages had another id."]
 
 
-def test_exactly_one_of_dry_run_and_apply_is_required() -> None:
-    assert "--dry-run" in refused("renormalize_pages")
-    assert "--dry-run" in refused("renormalize_pages", "--dry-run", "--apply")
-
-
 def test_all_posts_move_and_both_page_ids_list_them(old: Page) -> None:
     first = MessageFactory(page=old)
     reply = MessageFactory(parent=first, quote=first)
@@ -127,19 +123,19 @@ def test_all_posts_move_and_both_page_ids_list_them(old: Page) -> None:
 def test_an_existing_target_page_lists_the_posts_of_all_pages_newest_first(old: Page) -> None:
     pages = [old, PageFactory(url=NEW_URL), Page.objects.create(id="p1_" + "b" * 32, normalized_url=OLD_URL + "2")]
     posts = [MessageFactory(page=pages[number % 3]) for number in range(7)]
-    run("renormalize_pages", "--apply")
     newest_first = [str(message.pk) for message in reversed(posts)]
+    first_page = Api().get("/api/messages", pageId=OLD_ID, limit=2).json
+    run("renormalize_pages", "--apply")
     for page in pages:
         assert listed(page.pk) == newest_first
     assert Page.objects.get().pk == NEW_ID
-
-
-def test_a_cursor_from_before_the_move_stays_valid(old: Page) -> None:
-    posts = [str(MessageFactory(page=old).pk) for _ in range(5)][::-1]
-    first_page = Api().get("/api/messages", pageId=OLD_ID, limit=2).json
+    # A cursor from before the move stays valid.
+    assert [record["id"] for record in first_page["messages"]] == [newest_first[0], newest_first[3]]
+    assert listed(OLD_ID, cursor=first_page["nextCursor"]) == newest_first[4:]
+    # A page that an older release issued again moves again.
+    MessageFactory(page=Page.objects.create(id=OLD_ID, normalized_url=OLD_URL))
     run("renormalize_pages", "--apply")
-    assert [record["id"] for record in first_page["messages"]] == posts[:2]
-    assert listed(OLD_ID, cursor=first_page["nextCursor"]) == posts[2:]
+    assert len(listed(OLD_ID)) == len(listed(NEW_ID)) == 8
 
 
 def test_a_post_with_the_old_page_id_is_stored_on_the_new_page(old: Page) -> None:
@@ -222,13 +218,6 @@ def test_redirects_follow_a_second_move_and_end_when_a_page_moves_back(old: Page
     moving._move(NEW_ID, OLD_ID)
     assert len(listed(OLD_ID)) == len(listed(newer.pk)) == len(listed(NEW_ID)) == 1
     assert not MovedPage.objects.filter(old_id=OLD_ID).exists()
-
-
-def test_a_page_that_an_older_release_issued_again_moves_again(old: Page) -> None:
-    for _ in range(2):
-        MessageFactory(page=Page.objects.get_or_create(id=OLD_ID, normalized_url=OLD_URL)[0])
-        run("renormalize_pages", "--apply")
-    assert len(listed(OLD_ID)) == len(listed(NEW_ID)) == 2
 
 
 def test_the_old_id_of_a_pruned_page_is_unknown_until_the_page_is_issued(old: Page) -> None:
@@ -326,3 +315,31 @@ def test_concurrent_writes_and_two_runs_lose_no_post(old: Page) -> None:
     assert first.reply_count == 30
     assert Message.objects.filter(page=NEW_ID).count() == 61
     assert not Page.objects.filter(pk=OLD_ID).exists()
+
+
+# A moved page is embedded where its old row was: the permalinks of its posts still lead to the page.
+
+
+URL = "https://example.com/a"
+# How many days ago a widget was loaded, and at which origin.
+Seen = tuple[int, str]
+LATER, EARLIER = (1, "https://www.example.com"), (3, "http://example.com")
+
+
+def mark(page: Page, seen: Seen | None) -> None:
+    if seen is not None:
+        day = today() - timedelta(days=seen[0])
+        Page.objects.filter(pk=page.pk).update(last_embedded_on=day, embedded_origin=seen[1])
+
+
+@pytest.mark.parametrize(
+    ("of_old", "of_new", "expected"),
+    [(LATER, None, LATER), (LATER, EARLIER, LATER), (EARLIER, LATER, LATER), (None, EARLIER, EARLIER)],
+)
+def test_the_new_row_has_the_later_day_and_its_origin(of_old: Seen | None, of_new: Seen | None, expected: Seen) -> None:
+    old = Page.objects.create(id="p1_" + "a" * 32, normalized_url=f"{URL}?PHPSESSID=1")
+    mark(old, of_old)
+    mark(PageFactory(url=URL), of_new)
+    move_page(old)
+    page = Page.objects.get()
+    assert (page.last_embedded_on, page.embedded_origin) == (today() - timedelta(days=expected[0]), expected[1])
