@@ -13,7 +13,7 @@ from typing import Any
 from tests.documents.checks import PYTHON, SERVICE, is_run_by_a_test
 from tests.documents.reading import Block
 from tests.service import ROOT, Service
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 PLACEHOLDER = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
 CLIENT = "community_messaging"
@@ -33,6 +33,23 @@ class DocumentRunner:
         self.service = service
         self.values: dict[str, str] = {}
         self.output = ""
+        # Of the process of `tests/documents/prepared.py`.
+        self._socket = service.data.with_name("prepared.sock")
+        self._prepared: subprocess.Popen[bytes] | None = None
+
+    def close(self) -> None:
+        if self._prepared:
+            self._prepared.kill()
+            self._prepared.wait(PATIENCE_SECONDS)
+            self._socket.unlink()
+
+    def _python(self) -> list[str]:
+        """A Python that has imported the service and the client."""
+        if not self._prepared:
+            command = [sys.executable, "-m", "tests.documents.prepared", "serve", str(self._socket)]
+            self._prepared = subprocess.Popen(command, cwd=ROOT, env=self._environment)
+            assert eventually(self._socket.exists)
+        return [sys.executable, "-IS", str(ROOT / "tests/documents/prepared.py"), "run", str(self._socket)]
 
     def run_block(self, block: Block) -> None:
         """Run a shell block. Compare a `json` or `http` block with the output of the command before it."""
@@ -40,7 +57,7 @@ class DocumentRunner:
             for command in filter(is_run_by_a_test, block.commands()):
                 self.run_command(command)
         elif block.language == "python" and CLIENT in block.text:
-            self.output = self._finished([sys.executable, "-c", self._filled(block.text)]).stdout
+            self.output = self._finished([*self._python(), "-c", self._filled(block.text)]).stdout
         elif block.language == "json":
             self.compare(json.loads(block.text), json.loads(self.output), at="output")
         elif block.language == "http":
@@ -57,7 +74,7 @@ class DocumentRunner:
         finished = subprocess.run(
             words,
             cwd=ROOT,
-            env=self.service.environment | self._client_environment,
+            env=self._environment,
             input=PASSWORD,
             capture_output=True,
             text=True,
@@ -68,11 +85,13 @@ class DocumentRunner:
         return finished
 
     @property
-    def _client_environment(self) -> dict[str, str]:
-        """The client from its sources, with a folder for its tokens beside the data of the service."""
-        no_keyring = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
-        home = str(self.service.data.with_name("client"))
-        return no_keyring | {"PYTHONPATH": str(ROOT / "clients/python/src"), "XDG_CONFIG_HOME": home}
+    def _environment(self) -> dict[str, str]:
+        """That of the service; the client from its sources, with a folder for its tokens beside the data."""
+        return self.service.environment | {
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+            "PYTHONPATH": str(ROOT / "clients/python/src"),
+            "XDG_CONFIG_HOME": str(self.service.data.with_name("client")),
+        }
 
     def _filled(self, text: str) -> str:
         known = PLACEHOLDER.sub(lambda found: self.values.get(found[0], found[0]), text)
@@ -99,7 +118,9 @@ class DocumentRunner:
         """The command for the service under test. makemigrations gets --dry-run so that it writes no file."""
         if command.startswith("curl"):
             return command.replace("curl", CURL, 1)
+        # A new secret is read by new processes.
+        python = shlex.quote(sys.executable) if "rotate_secret" in command else shlex.join(self._python())
         if command.startswith("cm "):
-            return f"{shlex.quote(sys.executable)} -m {CLIENT} {command.removeprefix('cm ')}"
+            return f"{python} -m {CLIENT} {command.removeprefix('cm ')}"
         harmless = command.replace("manage.py makemigrations", "manage.py makemigrations --dry-run")
-        return harmless.replace(PYTHON, shlex.quote(sys.executable), 1)
+        return harmless.replace(PYTHON, python, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -30,6 +31,6 @@ def service() -> Iterator[Service]:
 @needs_curl
 @pytest.mark.parametrize("name", RUN)
 def test_the_commands_of_a_document_run_in_order(service: Service, name: str) -> None:
-    runner = DocumentRunner(service)
-    for block in blocks(text_of(name)):
-        runner.run_block(block)
+    with closing(DocumentRunner(service)) as runner:
+        for block in blocks(text_of(name)):
+            runner.run_block(block)

@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,11 @@ SETTING = re.compile(r"`([A-Z][A-Z_]+)`")
 CODE = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 
 
-def settings_that_are_read() -> set[str]:
+@cache
+def settings_that_are_read() -> frozenset[str]:
     """Every name that is passed to a function of `config.env`, and the secrets."""
-    files = [file for package in PRODUCT for file in (ROOT / package).rglob("*.py")]
-    read = {name for file in files for name in _names_read(ast.parse(file.read_text()))}
+    texts = [file.read_text() for package in PRODUCT for file in (ROOT / package).rglob("*.py")]
+    read = frozenset(name for text in texts if "env." in text for name in _names_read(ast.parse(text)))
     return read | {*secrets.NAMES, *map(secrets.previous, secrets.NAMES)}
 
 
