@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +14,7 @@ from config.api.addresses import client_address
 from config.runtime import bind_address
 from config.runtime.data_folder import CannotRun
 from config.runtime.run import check_port, check_ports
-from tests.service import ROOT, Service, a_service, free_port, running_service
+from tests.service import Service, a_service, free_port, running_service
 from tests.waiting import PATIENCE_SECONDS
 
 
@@ -35,51 +30,32 @@ def has_ipv6() -> bool:
 needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
 
 
-@pytest.fixture
-def listening_on(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    return lambda host: monkeypatch.setenv("HOST", host)
-
-
-@pytest.mark.parametrize(
-    ("host", "origin"),
-    [
+def test_the_origin_reaches_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    for host, origin in (
         ("", "http://127.0.0.1:8000"),
         ("192.0.2.1", "http://192.0.2.1:8000"),
         ("0.0.0.0", "http://127.0.0.1:8000"),
         ("::1", "http://[::1]:8000"),
         ("[2001:db8::1]", "http://[2001:db8::1]:8000"),
         ("::", "http://[::1]:8000"),
-    ],
-)
-def test_the_origin_reaches_the_server(listening_on: Callable[[str], None], host: str, origin: str) -> None:
-    listening_on(host)
-    assert bind_address.origin(8000) == origin
-    assert env.origin("NOT_SET", bind_address.origin(8000)) == origin
+    ):
+        monkeypatch.setenv("HOST", host)
+        assert bind_address.origin(8000) == origin
+        assert env.origin("NOT_SET", bind_address.origin(8000)) == origin
+    for host in ("localhost", "127.0.0.1:80", "[::1", "::1]", "1.2.3", "*"):
+        monkeypatch.setenv("HOST", host)
+        with pytest.raises(ImproperlyConfigured, match="HOST is "):
+            env.address("HOST", "127.0.0.1")
 
 
-def test_the_origin_of_the_default_port_has_no_port(listening_on: Callable[[str], None]) -> None:
-    listening_on("")
+def test_the_origin_of_the_default_port_has_no_port_and_streams_have_the_port_beside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOST", "")
     assert bind_address.origin(80) == env.origin("NOT_SET", bind_address.origin(80)) == "http://127.0.0.1"
     # The default of STREAM_URL is another port only for a BASE_URL that is the default one.
     assert bind_address.stream_origin(80, bind_address.origin(80)) == "http://127.0.0.1:81"
-
-
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "[::1", "::1]", "1.2.3", "*"])
-def test_a_host_that_is_not_an_address_is_refused(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    monkeypatch.setenv("HOST", host)
-    with pytest.raises(ImproperlyConfigured, match="HOST is "):
-        env.address("HOST", "127.0.0.1")
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-def test_a_start_with_an_invalid_host_prints_one_sentence(tmp_path: Path) -> None:
-    environment = os.environ | {"HOST": "localhost", "DATA_DIR": str(tmp_path)}
-    command = [sys.executable, "-m", "config.runtime.run"]
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith("make run: HOST is 'localhost': write an address")
-    assert ended.stderr.count("\n") == 1
+    assert [bind_address.stream_port(port) for port in (8000, 65535)] == [8001, 65534]
 
 
 def test_one_port_for_both_is_refused_with_advice() -> None:
@@ -102,11 +78,6 @@ def test_the_port_of_metrics_is_tried_on_its_own_address(monkeypatch: pytest.Mon
         other.bind(("127.0.0.1", 0))
         other.listen()
         check_port(other.getsockname()[1], "METRICS_PORT")
-
-
-@pytest.mark.parametrize(("port", "beside"), [(8000, 8001), (65535, 65534)])
-def test_streams_have_the_port_beside(port: int, beside: int) -> None:
-    assert bind_address.stream_port(port) == beside
 
 
 def test_a_trusted_ipv4_proxy_is_recognised_on_an_ipv6_socket(settings: Any) -> None:

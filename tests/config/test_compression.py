@@ -6,8 +6,6 @@ import gzip
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import pytest
-
 from config.compression import BYTES_MIN, compress_for_own_pages
 
 LONG = b"x" * BYTES_MIN
@@ -44,9 +42,9 @@ def test_long_json_is_compressed_for_a_panel() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("environ", "body", "headers"),
-    [
+def test_other_responses_are_unchanged() -> None:
+    stream = iter([LONG])
+    others: list[tuple[dict[str, Any], Iterable[bytes], list[tuple[str, str]]]] = [
         ({**PANEL, "HTTP_SEC_FETCH_SITE": "cross-site"}, [LONG], [JSON]),
         ({"HTTP_ACCEPT_ENCODING": "gzip"}, [LONG], [JSON]),
         ({**PANEL, "HTTP_ACCEPT_ENCODING": "br"}, [LONG], [JSON]),
@@ -55,18 +53,9 @@ def test_long_json_is_compressed_for_a_panel() -> None:
         (PANEL, [LONG], [("Content-Type", "image/png")]),
         (PANEL, [LONG], [JSON, ("Content-Encoding", "gzip")]),
         (PANEL, [LONG], []),
-    ],
-)
-def test_other_responses_are_unchanged(
-    environ: dict[str, Any], body: list[bytes], headers: list[tuple[str, str]]
-) -> None:
-    sent, returned = respond(environ, body, *headers)
-    assert sent == dict(headers)
-    assert returned == body
-
-
-def test_stream_is_passed_through() -> None:
-    stream = iter([LONG])
-    sent, returned = respond(PANEL, stream, ("Content-Type", "text/event-stream"))
-    assert returned is stream
-    assert "Content-Encoding" not in sent
+        (PANEL, stream, [("Content-Type", "text/event-stream")]),
+    ]
+    for environ, body, headers in others:
+        sent, returned = respond(environ, body, *headers)
+        assert sent == dict(headers)
+        assert returned is body

@@ -37,24 +37,17 @@ def test_several_hosts_have_a_port_each_and_the_writer_is_used() -> None:
     assert (settings["HOST"], settings["PORT"]) == ("db1,db2,10.0.0.7", "5432,6432,5433")
     assert settings["OPTIONS"]["target_session_attrs"] == "read-write"
 
-
-def test_one_port_is_that_of_all_hosts() -> None:
     parameters = addresses.parse("postgresql:///posts?host=db1,db2&port=6432")
-    assert (parameters["host"], parameters["port"]) == ("db1,db2", "6432,6432")
-
-
-def test_one_host_may_be_a_standby() -> None:
-    assert "target_session_attrs" not in urls.database(f"{START}db1/posts", statement_timeout=5000)["OPTIONS"]
-
-
-def test_an_address_may_override_what_is_added_to_it() -> None:
+    assert (parameters["host"], parameters["port"]) == ("db1,db2", "6432,6432"), "one port is that of all hosts"
+    one_host = urls.database(f"{START}db1/posts", statement_timeout=5000)
+    assert "target_session_attrs" not in one_host["OPTIONS"], "which may be a standby"
+    # An address may override what is added to it.
     options = urls.database(f"{SEVERAL}?target_session_attrs=any&tcp_user_timeout=1", statement_timeout=1)["OPTIONS"]
     assert (options["target_session_attrs"], options["tcp_user_timeout"]) == ("any", "1")
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_a_wrong_address_is_refused_without_its_password(variables: Callable[..., None]) -> None:
+    for address in (
         f"{START}db1:70000/posts",
         f"{START}db1:0/posts",
         f"{START}db1:5432a/posts",
@@ -66,15 +59,13 @@ def test_an_address_may_override_what_is_added_to_it() -> None:
         f"{START}db1/posts?no_such_parameter={SECRET}",
         f"host=db1 password='{SECRET}",
         f"mysql://app:{SECRET}@db1/posts",
-    ],
-)
-def test_a_wrong_address_is_refused_without_its_password(variables: Callable[..., None], address: str) -> None:
-    variables(DATABASE_URL=address)
-    with pytest.raises(ImproperlyConfigured, match=r"^DATABASE_URL .*: write postgresql://") as refused:
-        deployment.databases("", statement_timeout=5000)
-    assert SECRET not in str(refused.value)
-    assert refused.value.__cause__ is None
-    assert refused.value.__suppress_context__ or refused.value.__context__ is None
+    ):
+        variables(DATABASE_URL=address)
+        with pytest.raises(ImproperlyConfigured, match=r"^DATABASE_URL .*: write postgresql://") as refused:
+            deployment.databases("", statement_timeout=5000)
+        assert SECRET not in str(refused.value)
+        assert refused.value.__cause__ is None
+        assert refused.value.__suppress_context__ or refused.value.__context__ is None
 
 
 @pytest.mark.slow
@@ -130,10 +121,8 @@ def test_a_pooler_gets_no_startup_options_and_no_prepared_statements(variables: 
     assert found["default"]["OPTIONS"]["prepare_threshold"] is None
     assert found["default"]["DISABLE_SERVER_SIDE_CURSORS"]
     assert (found["direct"]["HOST"], found["direct"]["OPTIONS"]["prepare_threshold"]) == ("db2", 1)
-
-
-def test_a_pooler_that_knows_prepared_statements_gets_them(variables: Callable[..., None]) -> None:
-    variables(DATABASE_POOLER="1", DATABASE_DIRECT_URL=f"{START}db2/posts", DATABASE_PREPARE="1")
+    # One that knows prepared statements gets them.
+    variables(DATABASE_PREPARE="1")
     assert deployment.databases("", statement_timeout=5000)["default"]["OPTIONS"]["prepare_threshold"] == 1
 
 

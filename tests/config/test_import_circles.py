@@ -12,7 +12,10 @@ from tests.service import ROOT
 
 pytestmark = pytest.mark.slow
 
-PACKAGES = ("config", "messaging", "agents", "reactions", "embeds", "mails", "moving", "mcp_server")
+PACKAGES = (
+    *("config", "messaging", "agents", "reactions", "embeds", "mails", "moving", "mcp_server"),
+    *("account_area", "desk"),
+)
 
 
 def modules() -> dict[str, ast.Module]:

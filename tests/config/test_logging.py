@@ -19,44 +19,33 @@ AGENT_TOKEN = "cag_" + "A1b2C3d4E5" * 4 + "abc123"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl-_"
 
 
-@pytest.mark.parametrize(
-    "secret", [AGENT_TOKEN, AGENT_TOKEN[:30], JWT, JWT.rpartition(".")[0], "Bearer opaque-value", "bearer  x.y"]
-)
-@pytest.mark.parametrize("around", ["{}", "token={} refused", "{{'Authorization': '{}'}}", '"{}",'])
-def test_a_credential_is_hidden(secret: str, around: str) -> None:
-    hidden = hide_credentials(around.format(secret))
-    assert secret.rsplit(maxsplit=1)[-1] not in hidden
-    assert "[hidden]" in hidden
-    assert hidden.startswith(around[:1].replace("{", hidden[:1]))
+def test_a_credential_is_hidden() -> None:
+    secrets = [AGENT_TOKEN, AGENT_TOKEN[:30], JWT, JWT.rpartition(".")[0], "Bearer opaque-value", "bearer  x.y"]
+    for secret in secrets:
+        for around in ("{}", "token={} refused", "{{'Authorization': '{}'}}", '"{}",'):
+            hidden = hide_credentials(around.format(secret))
+            assert secret.rsplit(maxsplit=1)[-1] not in hidden
+            assert "[hidden]" in hidden
+            assert hidden.startswith(around[:1].replace("{", hidden[:1]))
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_a_token_in_an_address_is_hidden() -> None:
+    for address in (
         reverse("account_reset_password_from_key", args=[UUID(int=1), "s3cret-token"]),
         reverse("account_confirm_email", args=["s3cret-token:1x:y"]),
         reverse("unsubscribe", args=["answer", "s3cret-token:1x:y"]),
-    ],
-)
-def test_a_token_in_an_address_is_hidden(address: str) -> None:
-    for around in ("GET '{}' 200", "GET https://talk.example{}?next=/x", "Internal Server Error: {}"):
-        assert "s3cret" not in hide_credentials(around.format(address))
-    assert hide_credentials(address).startswith(address[: address.index("s3cret")])
+    ):
+        for around in ("GET '{}' 200", "GET https://talk.example{}?next=/x", "Internal Server Error: {}"):
+            assert "s3cret" not in hide_credentials(around.format(address))
+        assert hide_credentials(address).startswith(address[: address.index("s3cret")])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "cag_A1b2C3d4",
-        "the bearer",
-        "eyJ is how one starts",
-        "/v1/agent-tokens",
-        "/account/password/reset/",
-        "/account/addresses/",
-    ],
-)
-def test_other_texts_are_not_hidden(text: str) -> None:
-    assert hide_credentials(text) == text
+def test_other_texts_are_not_hidden() -> None:
+    for text in (
+        *("cag_A1b2C3d4", "the bearer", "eyJ is how one starts", "/v1/agent-tokens"),
+        *("/account/password/reset/", "/account/addresses/"),
+    ):
+        assert hide_credentials(text) == text
 
 
 def test_arguments_and_tracebacks_are_hidden_too() -> None:
@@ -71,27 +60,19 @@ def test_arguments_and_tracebacks_are_hidden_too() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("method", "path", "headers", "status"),
-    [
-        ("GET", "/api/messages?" + "&".join(f"a{n}=1" for n in range(1_100)), {}, 400),
-        ("GET", "/v1/smart-tags", {"Host": "evil.example"}, 400),
-        ("POST", "/admin/login/", {}, 403),
-        ("DELETE", "/embed/panel", {}, 405),
-        ("GET", "/nowhere", {}, 404),
-    ],
-)
-def test_a_refusal_is_not_logged(
-    caplog: pytest.LogCaptureFixture, method: str, path: str, headers: dict[str, str], status: int
-) -> None:
-    answer = Client(enforce_csrf_checks=True).generic(method, path, headers=headers)
-    assert answer.status_code == status
-    assert not caplog.records
-
-
-@pytest.mark.parametrize("name", ["csrf", "DisallowedHost", "SuspiciousSession", "TooManyFieldsSent"])
-def test_django_security_logs_nothing(name: str) -> None:
-    assert not logging.getLogger(f"django.security.{name}").isEnabledFor(logging.ERROR)
+def test_a_refusal_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    client = Client(enforce_csrf_checks=True)
+    for status, method, path, headers in (
+        (400, "GET", "/api/messages?" + "&".join(f"a{n}=1" for n in range(1_100)), {}),
+        (400, "GET", "/v1/smart-tags", {"Host": "evil.example"}),
+        (403, "POST", "/admin/login/", {}),
+        (405, "DELETE", "/embed/panel", {}),
+        (404, "GET", "/nowhere", {}),
+    ):
+        assert client.generic(method, path, headers=headers).status_code == status
+        assert not caplog.records
+    for name in ("csrf", "DisallowedHost", "SuspiciousSession", "TooManyFieldsSent"):
+        assert not logging.getLogger(f"django.security.{name}").isEnabledFor(logging.ERROR)
 
 
 def test_a_failure_of_the_service_is_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -159,8 +140,7 @@ class TestSlowStatements:
         # The test may last into another second.
         assert 1 <= len(lines) < 100
 
-    @pytest.mark.parametrize("limit", [0, 1000])
-    def test_no_line_below_the_limit(self, settings: Any, caplog: pytest.LogCaptureFixture, limit: int) -> None:
-        settings.SLOW_STATEMENT_MS = limit
-        timing.observe("SELECT 1", 0.9)
-        assert not caplog.records
+    def test_no_line_below_the_limit(self, settings: Any, caplog: pytest.LogCaptureFixture) -> None:
+        for settings.SLOW_STATEMENT_MS in (0, 1000):
+            timing.observe("SELECT 1", 0.9)
+            assert not caplog.records

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from tests.faults import slow
-from tests.service import ROOT, Service, a_service, running_service, runs
+from tests.service import ROOT, Service, a_service, runs
 from tests.streams.faults import stream_processes
 from tests.waiting import PATIENCE_SECONDS, eventually
 
@@ -24,8 +24,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 @pytest.fixture(scope="module")
 def _service() -> Iterator[Service]:
-    # The default number of workers.
-    with a_service(WORKERS="") as service:
+    # The default number of workers, and the process of streams.
+    with a_service(WORKERS="", STREAMS="1") as service:
         service.start()
         yield service
 
@@ -80,58 +80,11 @@ def test_ctrl_c_stops_every_process_and_the_next_run_has_the_data(service: Servi
     assert (service.data / "secrets.json").read_bytes() == secrets
 
 
-def test_sigterm_stops_every_process(service: Service) -> None:
-    assert service.stop() == 0
-    assert not service.cluster.is_running()
-
-
-def test_ctrl_c_during_the_start_stops_every_process(service: Service) -> None:
-    service.stop()
-    starting = service.launch()
-    assert eventually(service.cluster.is_running)
-    os.killpg(starting.pid, signal.SIGINT)
-    assert starting.wait(PATIENCE_SECONDS) == 130
-    assert not service.cluster.is_running()
-    assert "runs at" not in service.said()
-
-
 def test_a_killed_worker_is_replaced(service: Service) -> None:
     killed = service.workers()[0]
     killed.kill()
     assert eventually(lambda: len(set(service.workers()) - {killed}) == 2)
     assert eventually(lambda: status(f"{service.base_url}/api/schema/") == 200)
-
-
-def test_ctrl_c_while_a_worker_starts_is_a_stop_like_any_other(service: Service) -> None:
-    """Only a worker that has started has left the process group of the terminal."""
-    assert service.process
-    service.workers()[0].kill()
-    assert eventually(lambda: any(is_in_group(worker, service.process.pid) for worker in service.workers()))
-
-    assert service.interrupt() == 0
-    assert "Traceback" not in service.said()
-
-
-def is_in_group(process: psutil.Process, group: int) -> bool:
-    try:
-        return os.getpgid(process.pid) == group
-    except ProcessLookupError:
-        return False
-
-
-def test_a_killed_main_process_leaves_no_worker_and_the_next_run_starts(service: Service) -> None:
-    workers = service.workers()
-    # A worker waits for half-sent requests, and for clients that do not read their responses.
-    with slow.sockets(service.port, count=12):
-        time.sleep(0.5)
-        service.process.kill()  # type: ignore[union-attr]
-        service.process.wait()  # type: ignore[union-attr]
-        assert eventually(lambda: not any(map(runs, workers)))
-    assert service.cluster.is_running()
-    service.start()
-    assert status(f"{service.base_url}/api/schema/") == 200
-    assert service.stop() == 0
-    assert not service.cluster.is_running()
 
 
 def test_a_restart_of_postgresql_fails_no_request(service: Service) -> None:
@@ -143,69 +96,83 @@ def test_a_restart_of_postgresql_fails_no_request(service: Service) -> None:
     assert {status(page) for page in lists} == {200}
 
 
-def test_a_second_run_on_the_same_data_is_refused(service: Service) -> None:
-    with a_service(DATA_DIR=str(service.data)) as second:
-        assert second.launch().wait(PATIENCE_SECONDS) == 1
-        assert "another `make run`" in second.said()
-        assert f"uses {service.data}" in second.said()
-
-
-def test_a_relative_data_folder_is_one_of_the_folder_of_the_start() -> None:
-    """As `community-messaging serve` of the wheel, which is started anywhere."""
-    with a_service() as service:
-        service.copy_template()
-        service.working_folder = service.data.parent
-        service.environment |= {"DATA_DIR": service.data.name, "PYTHONPATH": str(ROOT)}
-        service.start()
-        assert status(f"{service.base_url}/readyz") == 200
-        assert service.stop() == 0
-        assert not (ROOT / service.data.name).exists()
-
-
-def test_a_busy_port_is_refused_with_advice(service: Service) -> None:
-    with a_service(PORT=str(service.port)) as second:
-        assert second.launch().wait(PATIENCE_SECONDS) == 1
-        assert f"port {service.port} cannot be used" in second.said()
-        assert f"PORT={service.port + 1} make run" in second.said()
-
-
-def test_a_read_only_data_folder_is_refused_with_advice() -> None:
-    with a_service(DATA_DIR="/dev/null/data") as service:
-        assert service.launch().wait(PATIENCE_SECONDS) == 1
-        assert "/dev/null/data cannot be written (Not a directory)" in service.said()
-
-
-def test_a_busy_port_of_streams_is_refused_with_advice(service: Service) -> None:
-    with a_service(STREAMS="1", STREAM_PORT=str(service.port)) as second:
-        assert second.launch().wait(PATIENCE_SECONDS) == 1
-        assert f"port {service.port} cannot be used" in second.said()
-        assert f"STREAM_PORT={service.port + 1} make run" in second.said()
-
-
-def test_a_killed_main_process_leaves_no_stream_process() -> None:
-    with running_service(STREAMS="1") as service:
-        (streams,) = stream_processes(service)
-        service.process.kill()  # type: ignore[union-attr]
-        service.process.wait()  # type: ignore[union-attr]
-        assert eventually(lambda: not runs(streams))
-
-
 def test_manage_py_works_while_the_service_runs(service: Service) -> None:
     assert "[X] 0001_initial" in manage(service, "showmigrations", "auth").stdout
 
 
-def test_manage_py_reports_an_unavailable_database_in_one_sentence() -> None:
+def test_a_start_that_cannot_run_is_refused_with_advice(service: Service) -> None:
+    port, data = service.port, str(service.data)
+    taken = f"port {port} cannot be used"
+    refusals: dict[str, tuple[dict[str, str], list[str]]] = {
+        "the data of another run": ({"DATA_DIR": data}, ["another `make run`", f"uses {data}"]),
+        "a busy port": ({"PORT": str(port)}, [taken, f"PORT={port + 1} make run"]),
+        "a busy port of streams": (
+            {"STREAMS": "1", "STREAM_PORT": str(port)},
+            [taken, f"STREAM_PORT={port + 1} make run"],
+        ),
+        "a folder that is none": (
+            {"DATA_DIR": "/dev/null/data"},
+            ["/dev/null/data cannot be written (Not a directory)"],
+        ),
+    }
+    for name, (environment, said) in refusals.items():
+        with a_service(**environment) as second:
+            assert second.launch().wait(PATIENCE_SECONDS) == 1, name
+            assert [part for part in said if part not in second.said()] == [], name
+
+
+def test_manage_py_refuses_in_one_sentence(tmp_path: Path) -> None:
     with a_service() as service:
         result = manage(service, "showmigrations")
         assert result.returncode == 1
         assert "PostgreSQL does not answer" in result.stderr
         assert "make run" in result.stderr
         assert len(result.stderr.strip().splitlines()) == 1
-
-
-def test_production_refuses_to_start_without_a_secret(tmp_path: Path) -> None:
-    with a_service() as service:
+        # In production, a secret must be given.
         service.environment |= {"SECRET_KEY": "", "DATA_DIR": str(tmp_path)}
         result = manage(service, "check")
         assert result.returncode == 1
         assert result.stderr.startswith("manage.py: Set SECRET_KEY to ")
+
+
+# The stops come last, because each start after one takes seconds.
+
+
+def test_ctrl_c_while_a_worker_or_the_service_starts_is_a_stop_like_any_other(service: Service) -> None:
+    """Only a worker that has started has left the process group of the terminal."""
+    assert service.process
+    service.workers()[0].kill()
+    assert eventually(lambda: any(is_in_group(worker, service.process.pid) for worker in service.workers()))
+    assert service.interrupt() == 0
+    assert "Traceback" not in service.said()
+
+    starting = service.launch()
+    assert eventually(service.cluster.is_running)
+    os.killpg(starting.pid, signal.SIGINT)
+    assert starting.wait(PATIENCE_SECONDS) == 130
+    assert not service.cluster.is_running()
+    assert "runs at" not in service.said()
+
+
+def is_in_group(process: psutil.Process, group: int) -> bool:
+    try:
+        return os.getpgid(process.pid) == group
+    except ProcessLookupError:
+        return False
+
+
+def test_a_killed_main_process_leaves_no_other_one_and_the_next_run_starts(service: Service) -> None:
+    others = [*service.workers(), *stream_processes(service)]
+    assert len(others) == 3
+    # A worker waits for half-sent requests, and for clients that do not read their responses.
+    with slow.sockets(service.port, count=12):
+        time.sleep(0.5)
+        service.process.kill()  # type: ignore[union-attr]
+        service.process.wait()  # type: ignore[union-attr]
+        assert eventually(lambda: not any(map(runs, others)))
+    assert service.cluster.is_running()
+    service.start()
+    assert status(f"{service.base_url}/api/schema/") == 200
+    # SIGTERM.
+    assert service.stop() == 0
+    assert not service.cluster.is_running()

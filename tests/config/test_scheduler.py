@@ -16,6 +16,7 @@ from config.runtime.scheduler import COMMANDS, OnDemand, Scheduler
 from tests.operations.values import value
 from tests.waiting import PATIENCE_SECONDS, eventually
 
+pytestmark = pytest.mark.processes
 PROGRAM = """
 import signal, sys, time
 command = sys.argv[1]
@@ -50,7 +51,6 @@ def entries(diary: Path, count: int) -> list[str]:
     raise AssertionError(f"nothing was done in time: {diary}")
 
 
-@pytest.mark.processes
 def test_the_commands_run_in_turn_and_repeatedly(diary: Path) -> None:
     keeper = Scheduler(0.01)
     keeper.start()
@@ -59,7 +59,6 @@ def test_the_commands_run_in_turn_and_repeatedly(diary: Path) -> None:
     assert not keeper.is_alive()
 
 
-@pytest.mark.processes
 def test_the_roll_up_is_told_how_often_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     keeper, runs, stops = Scheduler(300), [], iter([False, True])
     monkeypatch.setattr(keeper, "_run", lambda *words: runs.append(words))
@@ -68,7 +67,6 @@ def test_the_roll_up_is_told_how_often_it_runs(monkeypatch: pytest.MonkeyPatch) 
     assert runs == [(command,) if command != "roll_up_desk" else (command, "--interval=5") for command in COMMANDS]
 
 
-@pytest.mark.processes
 def test_each_run_sets_its_metrics(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "COMMANDS", ("fails_once",))
     began, failures = time.time(), value("housekeeping_failures_total", command="fails_once")
@@ -80,45 +78,30 @@ def test_each_run_sets_its_metrics(diary: Path, monkeypatch: pytest.MonkeyPatch)
     assert value("housekeeping_seconds", command="fails_once") > 0
 
 
-@pytest.mark.processes
-def test_a_command_that_a_stop_ends_is_no_failure(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "COMMANDS", ("slow",))
-    failures = value("housekeeping_failures_total", command="slow")
+# Less than the command takes.
+STOP_SECONDS = 55
+
+
+@pytest.mark.parametrize("command", ["slow", "stubborn"])
+def test_stop_ends_the_running_command_which_is_no_failure(
+    diary: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Also one that ignores the signal."""
+    monkeypatch.setattr(scheduler, "COMMANDS", (command,))
+    failures = value("housekeeping_failures_total", command=command)
     keeper = Scheduler(0.01)
     keeper.start()
     entries(diary, 1)
-    keeper.stop()
-    assert value("housekeeping_failures_total", command="slow") == failures
-
-
-@pytest.mark.processes
-def test_stop_ends_the_running_command(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "COMMANDS", ("slow",))
-    keeper = Scheduler(0.01)
-    keeper.start()
-    entries(diary, 1)
+    assert command == "slow" or eventually(diary.with_name("diary.ready").exists)
     before = time.monotonic()
     keeper.stop()
-    assert time.monotonic() - before < 55
+    assert time.monotonic() - before < STOP_SECONDS
     assert not keeper.is_alive()
+    assert value("housekeeping_failures_total", command=command) == failures
 
 
-@pytest.mark.processes
-def test_stop_kills_a_command_that_ignores_the_signal(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "COMMANDS", ("stubborn",))
-    keeper = Scheduler(0.01)
-    keeper.start()
-    assert eventually(diary.with_name("diary.ready").exists)
-    before = time.monotonic()
-    keeper.stop()
-    assert time.monotonic() - before < 55
-    assert not keeper.is_alive()
-
-
-@pytest.mark.processes
 def test_stop_ends_a_command_that_is_just_starting(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    beginning = threading.Event()
-    popen = subprocess.Popen
+    beginning, popen = threading.Event(), subprocess.Popen
 
     def slow_to_begin(*arguments: Any, **options: Any) -> Any:
         beginning.set()
@@ -129,14 +112,13 @@ def test_stop_ends_a_command_that_is_just_starting(diary: Path, monkeypatch: pyt
     monkeypatch.setattr(subprocess, "Popen", slow_to_begin)
     keeper = Scheduler(0.01)
     keeper.start()
-    beginning.wait()
+    assert beginning.wait(PATIENCE_SECONDS)
     before = time.monotonic()
     keeper.stop()
-    assert time.monotonic() - before < 55
+    assert time.monotonic() - before < STOP_SECONDS
     assert not keeper.is_alive()
 
 
-@pytest.mark.processes
 def test_a_disabled_scheduler_runs_no_command(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
     monkeypatch.setenv("HOUSEKEEPING_MINUTES", "0")
     with scheduler.scheduled_commands():
@@ -144,7 +126,6 @@ def test_a_disabled_scheduler_runs_no_command(monkeypatch: pytest.MonkeyPatch, d
     assert not diary.exists()
 
 
-@pytest.mark.processes
 def test_what_is_asked_for_runs_at_once_and_what_fails_runs_again(
     diary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,7 +143,6 @@ def test_what_is_asked_for_runs_at_once_and_what_fails_runs_again(
     keeper.stop()
 
 
-@pytest.mark.processes
 def test_what_a_stop_has_interrupted_is_done_after_the_next_start(
     diary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,3 +165,32 @@ def test_the_commands_exist() -> None:
     from django.core.management import get_commands
 
     assert set(scheduler.COMMANDS) <= set(get_commands())
+
+
+@pytest.mark.parametrize("is_on_demand", [False, True])
+def test_a_command_that_cannot_be_started_is_a_failure_and_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, is_on_demand: bool
+) -> None:
+    begun, popen = threading.Event(), subprocess.Popen
+
+    def fail_once(_program: object, **options: Any) -> Any:
+        if begun.is_set():
+            return popen(["true"], **options)
+        begun.set()
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr(subprocess, "Popen", fail_once)
+    monkeypatch.setattr(scheduler, "COMMANDS", ("first",))
+    monkeypatch.setattr(scheduler, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(scheduler, "FAILED_SECONDS", 0.01)
+    failures = value("housekeeping_failures_total", command="first")
+    began = value("housekeeping_success_timestamp_seconds", command="first")
+    due.ask_for(tmp_path, "first")
+    keeper = OnDemand(tmp_path) if is_on_demand else Scheduler(0.01)
+    keeper.start()
+    try:
+        assert eventually(lambda: value("housekeeping_success_timestamp_seconds", command="first") > began)
+    finally:
+        keeper.stop()
+    assert value("housekeeping_failures_total", command="first") == failures + 1
+    assert "Cannot allocate memory" in caplog.text

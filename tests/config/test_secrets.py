@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -20,17 +19,10 @@ NONE: dict[str, str] = dict.fromkeys(NAMES, "")
 
 
 @pytest.fixture(scope="module")
-def _host() -> Iterator[Service]:
+def host() -> Iterator[Service]:
     """The first host, which creates its secrets. The other hosts use its PostgreSQL."""
     with running_service(**NONE) as service:
         yield service
-
-
-@pytest.fixture
-def host(_host: Service) -> Service:
-    if _host.process is None or _host.process.poll() is not None:
-        _host.start()
-    return _host
 
 
 def refused(service: Service) -> str:
@@ -44,42 +36,42 @@ def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=ROOT, env=service.environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("missing", NAMES)
-def test_a_second_host_without_a_secret_is_refused_and_creates_none(host: Service, missing: str) -> None:
-    given = {"DATABASE_URL": host.cluster.url, **host.secrets(), missing: "", "DEMO": "1"}
-    with a_service(**given) as second:
-        sentence = f"{missing} is missing, and is not created for a DATABASE_URL: set it to that of the other hosts"
-        output = refused(second)
-        assert output.startswith(f"make run: {sentence}")
-        assert len(output.splitlines()) == 1
-        for command in ("demo", "migrate"):
-            of_command = manage(second, command).stderr
-            assert of_command.startswith(f"manage.py: {sentence}")
-            assert len(of_command.splitlines()) == 1
-        assert not (second.data / "secrets.json").exists()
-        assert not (second.data / "demo.json").exists()
+def test_a_second_host_without_a_secret_is_refused_and_creates_none(host: Service) -> None:
+    """By a start and by commands, of which one could create the secret, another one content."""
+    starts = (None, "demo", "migrate")
+    for missing, command in zip(NAMES, starts, strict=True):
+        given = {"DATABASE_URL": host.cluster.url, **host.secrets(), missing: "", "DEMO": "1"}
+        with a_service(**given) as second:
+            said = manage(second, command).stderr if command else refused(second)
+            assert said.startswith(
+                f"{'manage.py' if command else 'make run'}: {missing} is missing, and is not created for a "
+                "DATABASE_URL: set it to that of the other hosts"
+            )
+            assert len(said.splitlines()) == 1
+            assert not (second.data / "secrets.json").exists()
+            assert not (second.data / "demo.json").exists()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_second_host_with_another_secret_is_refused(host: Service, name: str) -> None:
-    given = {"DATABASE_URL": host.cluster.url, **host.secrets(), name: "o" * 60}
-    with a_service(**given) as second:
-        output = refused(second)
-        assert output.startswith(f"make run: {name} is not the secret that this database was last used with: ")
-        assert len(output.splitlines()) == 1
+def test_a_second_host_with_another_secret_is_refused(host: Service) -> None:
+    for name in NAMES:
+        given = {"DATABASE_URL": host.cluster.url, **host.secrets(), name: "o" * 60}
+        with a_service(**given) as second:
+            output = refused(second)
+            assert output.startswith(f"make run: {name} is not the secret that this database was last used with: ")
+            assert len(output.splitlines()) == 1
 
 
 def test_hosts_can_rotate_a_secret_one_after_the_other(host: Service) -> None:
     old, new = host.secrets(), "n" * 60
     exchanged = old | {"ROOT_KEY": new, "ROOT_KEY_PREVIOUS": old["ROOT_KEY"]}
     not_yet = old | {"ROOT_KEY_PREVIOUS": new}
-    for given in (old, exchanged, not_yet):
+    for given in (exchanged, not_yet):
         with running_service(DATABASE_URL=host.cluster.url, **given):
             pass
 
 
-def test_data_without_its_secrets_is_refused_and_gets_none(host: Service) -> None:
-    """A data folder that was restored without its secrets."""
+def test_data_without_its_secrets_is_refused_and_a_lost_one_can_be_replaced(host: Service) -> None:
+    """A data folder that was restored without its secrets, and one in which a secret is another."""
     host.stop()
     file = host.data / "secrets.json"
     away = file.rename(file.with_suffix(".away"))
@@ -88,15 +80,8 @@ def test_data_without_its_secrets_is_refused_and_gets_none(host: Service) -> Non
     assert len(output.splitlines()) == 1
     assert not file.exists()
     assert not host.cluster.is_running()
-    away.rename(file)
-    host.start()
 
-
-def test_a_lost_secret_can_be_replaced(host: Service) -> None:
-    host.stop()
-    file = host.data / "secrets.json"
-    before = file.read_text()
-    write(file, json.loads(before) | {"TOKEN_PEPPER": "l" * 60})
+    file.write_text(json.dumps(json.loads(away.read_text()) | {"TOKEN_PEPPER": "l" * 60}))
     output = refused(host)
     assert "TOKEN_PEPPER is not the secret that this database was last used with" in output
     assert "manage.py rotate_secret TOKEN_PEPPER --lost" in output
@@ -106,7 +91,3 @@ def test_a_lost_secret_can_be_replaced(host: Service) -> None:
     assert "Agent tokens issued before stop working" in done.stderr
     assert not host.cluster.is_running()
     host.start()
-
-
-def write(file: Path, found: dict[str, str]) -> None:
-    file.write_text(json.dumps(found))

@@ -8,28 +8,38 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client, RequestFactory
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from config.api.operations import all_operations
+from config.database.sql import fetch_all
 from config.metrics import definitions, exposition, files
 from config.metrics.collecting import CACHE, OPERATION, REQUESTS, STATUS
 from config.metrics.durations import Changes, DurationCounts
 from config.metrics.wsgi import count_requests
+from tests.agents.factories import TokenHolder, agent_with_token
+from tests.factories import PageFactory
 from tests.operations.values import value
 from tests.service import ROOT
+from tests.sessions import in_background
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 BOUNDS = (0.1, 1.0)
 
 
 class TestDurations:
+    @hypothesis_settings(max_examples=40)
     @given(st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 5)), max_size=60), st.integers(1, 10))
     def test_each_observation_is_in_one_bucket_and_is_taken_once(
         self, observations: list[tuple[str, float]], step: int
@@ -47,11 +57,17 @@ class TestDurations:
         assert taken == {key: sum(name == key for name, _ in observations) for key in "ab"}
         assert seconds == pytest.approx({key: sum(d for name, d in observations if name == key) for key in "ab"})
 
-    @pytest.mark.parametrize(("seconds", "bucket"), [(0.0, 0), (0.1, 0), (0.11, 1), (1.0, 1), (1.1, 2)])
-    def test_a_bound_belongs_to_its_bucket(self, seconds: float, bucket: int) -> None:
+    def test_a_bound_belongs_to_its_bucket(self) -> None:
         counts = DurationCounts(BOUNDS)
-        counts.add("x", seconds)
-        assert counts.totals()["x"][bucket] == 1
+        for seconds, buckets in (
+            (0.0, [1, 0, 0]),
+            (0.1, [2, 0, 0]),
+            (0.11, [2, 1, 0]),
+            (1.0, [2, 2, 0]),
+            (1.1, [2, 2, 1]),
+        ):
+            counts.add("x", seconds)
+            assert counts.totals()["x"][:3] == buckets
 
     def test_threads_lose_no_count_also_after_their_end(self) -> None:
         counts = DurationCounts(BOUNDS)
@@ -66,7 +82,7 @@ class TestDurations:
                 thread.start()
             counts.totals()
             for thread in threads:
-                thread.join()
+                thread.join(PATIENCE_SECONDS)
         assert counts.totals()["x"][:3] == [0, 16_000, 0]
         assert not counts._threads
 
@@ -88,12 +104,16 @@ class TestRequests:
         assert value("requests_total", operation="testOperation", status="304") == before + 1
         assert value("response_cache_results_total", result="hit") == hits + 1
         assert value("request_seconds_count", operation="testOperation") >= 1
+        # The counts of a process are added once.
+        REQUESTS.add(("testOperation", "304", None), 0.1)
+        for _ in range(2):
+            assert value("requests_total", operation="testOperation", status="304") == before + 2
 
-    @pytest.mark.parametrize(("path", "operation"), [("/static/embed/base.css", "static"), ("/a/b?c", "other")])
-    def test_what_no_view_answers_has_one_of_two_names(self, path: str, operation: str) -> None:
-        before = value("requests_total", operation=operation, status="404")
-        self.call(lambda _environ: None, "404", path)
-        assert value("requests_total", operation=operation, status="404") == before + 1
+    def test_what_no_view_answers_has_one_of_two_names(self) -> None:
+        for path, operation in (("/static/embed/base.css", "static"), ("/a/b?c", "other")):
+            before = value("requests_total", operation=operation, status="404")
+            self.call(lambda _environ: None, "404", path)
+            assert value("requests_total", operation=operation, status="404") == before + 1
 
     def test_an_exception_counts_as_500(self) -> None:
         def fail(environ: dict[str, Any]) -> None:
@@ -104,20 +124,6 @@ class TestRequests:
         with pytest.raises(RuntimeError):
             self.call(fail)
         assert value("requests_total", operation="other", status="500") == before + 1
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("path", "operation"),
-    [
-        ("/v1/smart-tags", "listSmartTags"),
-        ("/api/messages/01990000-0000-7000-8000-000000000000", "getMessage"),
-        ("/docs/errors/", "page"),
-    ],
-)
-def test_the_operation_of_a_request_is_noted(path: str, operation: str) -> None:
-    response = Client().get(path)
-    assert response.wsgi_request.META[OPERATION] == operation
 
 
 @pytest.mark.django_db
@@ -136,6 +142,12 @@ def test_a_refusal_is_counted_by_its_code_and_a_limit_by_its_name(settings: Any)
 @pytest.mark.django_db
 def test_labels_have_bounded_values() -> None:
     """The operation is one of the declared ones or of three names."""
+    for path, operation in (
+        ("/v1/smart-tags", "listSmartTags"),
+        ("/api/messages/01990000-0000-7000-8000-000000000000", "getMessage"),
+        ("/docs/errors/", "page"),
+    ):
+        assert Client().get(path).wsgi_request.META[OPERATION] == operation
     names = {operation.id for _path, _method, operation in all_operations()} | {"page", "static", "other"}
     for path in ("/v1/nothing-" + "x" * 50, "/api/messages/not-a-uuid", "/p/../../etc", "/docs/errors/secret"):
         assert Client().get(path).wsgi_request.META.get(OPERATION, "other") in names
@@ -222,9 +234,70 @@ def test_every_metric_has_a_help_text() -> None:
             assert len(line.split(" ", 3)[3]) > 10, line
 
 
-def test_observations_are_counted_without_metrics_settings_too() -> None:
-    """The counts of a process are added once."""
-    before = value("requests_total", operation="oneMore", status="200")
-    REQUESTS.add(("oneMore", "200", None), 0.1)
-    assert value("requests_total", operation="oneMore", status="200") == before + 1
-    assert value("requests_total", operation="oneMore", status="200") == before + 1
+# What happens in a request and with the database moves the metric of it.
+
+
+POSTS = "/api/messages"
+
+
+@pytest.mark.django_db
+class TestWrites:
+    def post(self, agent: TokenHolder, page_id: str, content: str = "Once", key: str = "a-key-of-this-test") -> int:
+        return agent.api.post(POSTS, {"pageId": page_id, "content": content}, key=key).status
+
+    def test_a_replay_is_counted_by_whether_the_body_was_the_same(self) -> None:
+        agent, page_id = agent_with_token(), str(PageFactory().pk)
+        same, other = (value("idempotent_replays_total", same_body=label) for label in ("yes", "no"))
+        assert [self.post(agent, page_id) for _ in range(3)] == [201] * 3
+        assert self.post(agent, page_id, "Twice") == 201
+        assert value("idempotent_replays_total", same_body="yes") == same + 2
+        assert value("idempotent_replays_total", same_body="no") == other + 1
+
+    def test_an_hourly_limit_is_counted_by_its_name(self, settings: Any) -> None:
+        settings.HOURLY_LIMITS = settings.HOURLY_LIMITS | {"post": 1}
+        agent, page_id = agent_with_token(), str(PageFactory().pk)
+        before, refused = value("limits_hit_total", limit="post"), value("refusals_total", code="agent_rate_limited")
+        assert [self.post(agent, page_id, key=f"key-{number}-of-this-test") for number in range(3)] == [201, 429, 429]
+        assert value("limits_hit_total", limit="post") == before + 2
+        assert value("refusals_total", code="agent_rate_limited") == refused + 2
+
+
+@pytest.mark.django_db
+class TestStatements:
+    def test_both_ways_to_run_a_statement_are_counted_with_their_time(self, settings: Any) -> None:
+        settings.METRICS = True
+        count, seconds = value("statement_seconds_count"), value("statement_seconds_sum")
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(0.01)")
+        fetch_all("SELECT pg_sleep(0.01)")
+        assert value("statement_seconds_count") == count + 2
+        assert value("statement_seconds_sum") >= seconds + 0.02
+
+    def test_a_slow_statement_is_counted(self, settings: Any) -> None:
+        before = value("slow_statements_total")
+        settings.SLOW_STATEMENT_MS = 0
+        fetch_all("SELECT pg_sleep(0.01)")
+        assert value("slow_statements_total") == before
+        settings.SLOW_STATEMENT_MS = 1
+        fetch_all("SELECT pg_sleep(0.01)")
+        assert value("slow_statements_total") == before + 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_is_counted_while_it_is_open_and_once_for_ever() -> None:
+    fetch_all("SELECT 1")
+    opened, now_open = value("database_connections_opened_total"), value("database_connections")
+    release = Event()
+
+    def use_a_connection() -> None:
+        fetch_all("SELECT 1")
+        assert release.wait(PATIENCE_SECONDS)
+
+    with ThreadPoolExecutor(1) as pool:
+        future = in_background(pool, use_a_connection)
+        assert eventually(lambda: value("database_connections_opened_total") == opened + 1)
+        assert value("database_connections") == now_open + 1
+        release.set()
+        future.result(PATIENCE_SECONDS)
+    assert value("database_connections") == now_open
+    assert value("database_connections_opened_total") == opened + 1

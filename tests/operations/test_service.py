@@ -18,6 +18,7 @@ from tests.streams.client import following
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 SMART_TAGS = "/v1/smart-tags"
+DRAIN_SECONDS = 2
 LOG_READ = "change_log_read_timestamp_seconds"
 
 
@@ -94,8 +95,9 @@ def test_metrics_are_those_of_all_processes_and_a_host_drains_before_it_stops() 
 
 @pytest.mark.slow
 @pytest.mark.processes
-def test_lines_of_json_have_the_id_of_their_request_and_no_credential() -> None:
-    with running_service(LOG_FORMAT="json", ACCESS_LOG="1", TRUSTED_PROXIES="127.0.0.1") as service:
+def test_lines_of_json_have_the_id_of_their_request_and_no_credential_and_a_stop_drains_first() -> None:
+    environment = {"LOG_FORMAT": "json", "ACCESS_LOG": "1", "TRUSTED_PROXIES": "127.0.0.1"}
+    with running_service(DRAIN_SECONDS=str(DRAIN_SECONDS), **environment) as service:
         clients = Clients(service)
         person = clients.person()
         agent = clients.agent_token(person)
@@ -113,7 +115,10 @@ def test_lines_of_json_have_the_id_of_their_request_and_no_credential() -> None:
         assert written.status == 503
         service.cluster.start()
         kill_a_worker(service, of=1)
+        begun = time.monotonic()
+        # It drains before it stops.
         assert service.stop() == 0
+        assert time.monotonic() - begun >= DRAIN_SECONDS
         lines = json_lines(service)
     for number in range(len(credentials)):
         (line,) = [line for line in lines if line["requestId"] == f"lost.{number}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from configparser import ConfigParser
@@ -16,6 +17,7 @@ import yaml
 
 from config.runtime import granian, run
 from tests.documents.test_facts import settings_that_are_read
+from tests.fresh_settings import fresh_settings
 from tests.service import ROOT
 
 UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
@@ -39,8 +41,6 @@ def unit(path: Path) -> ConfigParser:
     return parser
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_the_hosts_of_compose_have_only_settings_that_exist_and_all_secrets() -> None:
     for name in ("one", "two"):
         service = compose()["services"][name]
@@ -69,7 +69,6 @@ def test_files_that_compose_mounts_exist() -> None:
             assert source in compose()["volumes"] or (ROOT / source).is_file()
 
 
-@pytest.mark.slow
 def test_the_image_runs_as_an_ordinary_user_from_a_named_base_with_locked_packages() -> None:
     text = dockerfile()
     assert set(re.findall(r"^FROM (\S+)", text, re.MULTILINE)) == {"${BASE}"}
@@ -95,18 +94,14 @@ def test_the_server_that_creates_the_database_waits_for_no_standby() -> None:
     assert "synchronous_standby_names" in (ROOT / "deploy/compose/primary.sh").read_text()
 
 
-@pytest.mark.parametrize("name", ["nginx.sh", "primary.sh"])
-def test_scripts_that_an_image_runs_are_executable(name: str) -> None:
-    """The image of nginx ignores others, and that of PostgreSQL reads them into its own shell."""
-    assert os.access(ROOT / "deploy/compose" / name, os.X_OK)
-
-
-@pytest.mark.slow
 @pytest.mark.processes
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_scripts_can_be_parsed(script: Path) -> None:
-    shell = script.read_text().splitlines()[0].removeprefix("#!")
-    subprocess.run([shell, "-n", script], check=True)
+def test_scripts_are_executable_and_can_be_parsed() -> None:
+    """The image of nginx ignores others, and that of PostgreSQL reads them into its own shell."""
+    assert {"nginx.sh", "primary.sh"} <= {script.name for script in SCRIPTS}
+    for script in SCRIPTS:
+        assert script.name not in ("nginx.sh", "primary.sh") or os.access(script, os.X_OK)
+        shell = script.read_text().splitlines()[0].removeprefix("#!")
+        subprocess.run([shell, "-n", script], check=True)
 
 
 def test_the_role_of_compose_has_the_documented_settings() -> None:
@@ -114,7 +109,6 @@ def test_the_role_of_compose_has_the_documented_settings() -> None:
     assert re.findall(r"^ALTER ROLE .*;$", (ROOT / "deploy/compose/primary.sh").read_text(), re.MULTILINE) == documented
 
 
-@pytest.mark.slow
 @pytest.mark.processes
 def test_the_proxy_of_compose_passes_requests_and_streams_to_both_hosts() -> None:
     changes = re.findall(r"-e '(.*?)'", (ROOT / "deploy/compose/nginx.sh").read_text())
@@ -127,27 +121,56 @@ def test_the_proxy_of_compose_passes_requests_and_streams_to_both_hosts() -> Non
     assert re.findall(r"\bserver ([^;{]+);", text) == servers
 
 
-@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
-def test_units_start_a_command_without_rights(path: Path) -> None:
-    service = unit(path)["Service"]
-    assert service["ExecStart"].partition("/bin/community-messaging ")[2] in COMMANDS
-    assert service["DynamicUser"] == service["NoNewPrivileges"] == "yes"
-    assert service["ProtectSystem"] == "strict"
-    assert service["CapabilityBoundingSet"] == ""
-    assert path.name in path.read_text().partition("\n\n")[0]
+def test_units_start_a_command_without_rights() -> None:
+    assert UNITS
+    for path in UNITS:
+        service = unit(path)["Service"]
+        assert service["ExecStart"].partition("/bin/community-messaging ")[2] in COMMANDS
+        assert service["DynamicUser"] == service["NoNewPrivileges"] == "yes"
+        assert service["ProtectSystem"] == "strict"
+        assert service["CapabilityBoundingSet"] == ""
+        assert path.name in path.read_text().partition("\n\n")[0]
 
 
-@pytest.mark.slow
 @pytest.mark.processes
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze on PATH")
-@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
-def test_systemd_accepts_the_units(path: Path, tmp_path: Path) -> None:
-    # The program is not installed here.
-    text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", path.read_text(), flags=re.MULTILINE)
-    copy = tmp_path / path.name
-    copy.write_text(re.sub(r"^WorkingDirectory=.*$", "", text, flags=re.MULTILINE))
-    verified = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True, check=False
-    )
-    assert verified.returncode == 0, verified.stderr
-    assert path.name not in verified.stderr
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
+    for path in UNITS:
+        # The program is not installed here.
+        text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", path.read_text(), flags=re.MULTILINE)
+        copy = tmp_path / path.name
+        copy.write_text(re.sub(r"^WorkingDirectory=.*$", "", text, flags=re.MULTILINE))
+        verified = subprocess.run(
+            ["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True, check=False
+        )
+        assert verified.returncode == 0, verified.stderr
+        assert path.name not in verified.stderr
+
+
+# The units of deploy/systemd with the settings that their comments name.
+
+
+TEXT = (ROOT / "deploy/systemd/community-messaging-streams.service").read_text()
+# The lines of the comment for the file of settings, which the service reads, too.
+NAMED = dict(re.findall(r"^#   ([A-Z_]+)=(\S+)$", TEXT, re.MULTILINE))
+
+
+def of_the_unit() -> dict[str, str]:
+    """As systemd makes it: the file overrides the unit, and `env` both."""
+    own = [word for line in re.findall(r"^Environment=(.*)$", TEXT, re.MULTILINE) for word in shlex.split(line)]
+    command = re.findall(r"^ExecStart=(.*)$", TEXT, re.MULTILINE)[0].split()
+    last = [word for word in command if re.fullmatch(r"[A-Z_]+=\S+", word)]
+    return dict(word.split("=", 1) for word in own) | NAMED | dict(word.split("=", 1) for word in last)
+
+
+def test_the_unit_of_the_streams_serves_them_and_the_workers_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert NAMED["STREAMS"] == "0"
+    with monkeypatch.context() as patch:
+        assert fresh_settings(patch, of_the_unit())["STREAM_URL"] is not None
+    workers = fresh_settings(monkeypatch, NAMED)
+    assert not workers["STREAMS"]
+    assert workers["STREAM_URL"] == NAMED["STREAM_URL"]
+
+
+def test_a_service_without_streams_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fresh_settings(monkeypatch, {"STREAMS": "0"})["STREAM_URL"] is None

@@ -18,11 +18,10 @@ from types import ModuleType
 import psutil
 import pytest
 
-from config.runtime.postgres import embedded
 from config.version import VERSION
 from tests.clients import Clients
 from tests.remote import Remote
-from tests.service import ROOT, Service, free_port
+from tests.service import ROOT, Service
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
@@ -115,12 +114,11 @@ def test_the_command_names_its_commands_and_refuses_others(installed: Path, tmp_
 
 @pytest.fixture
 def service(installed: Path, home: Path) -> Iterator[Service]:
-    """Started by the installed command, in a folder that is not the repository."""
-    started = Service(home / ".data", STREAMS="1", WORKERS="1")
-    for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER", "PYTHONPATH", "DATA_DIR"):
+    """Started by the installed command, in a folder that is not the repository, with a folder of data beside it."""
+    started = Service(home / "its-data", STREAMS="1", WORKERS="1")
+    for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER", "PYTHONPATH"):
         started.environment.pop(name, None)
-    started.environment["PORT"] = str(free_port())
-    started.port = int(started.environment["PORT"])
+    started.environment["DATA_DIR"] = started.data.name
     with started.output.open("wb") as output:
         started.process = subprocess.Popen(
             [installed, "serve"],
@@ -136,7 +134,6 @@ def service(installed: Path, home: Path) -> Iterator[Service]:
         started.close()
 
 
-@pytest.mark.processes
 def test_the_installed_command_serves_and_stops(service: Service, installed: Path, home: Path) -> None:
     service.wait_until_it_runs()
     environment = service.environment
@@ -160,4 +157,5 @@ def test_the_installed_command_serves_and_stops(service: Service, installed: Pat
     service.process.terminate()
     assert service.process.wait(PATIENCE_SECONDS) == 0, service.said()
     assert subprocess.run(ready, env=environment, cwd=home, capture_output=True, check=False).returncode == 1
-    assert not embedded(home / ".data").is_running()
+    assert (service.data / "secrets.json").exists()
+    assert not service.cluster.is_running()
