@@ -60,8 +60,8 @@ def test_unsupported_media_type_is_406() -> None:
     assert Client().get("/api/schema/?format=png").status_code == 404
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
-@pytest.mark.parametrize("path", ["/api/schema/", "/api/docs/", "/api/redoc/"])
-def test_document_is_read_only(path: str, method: str) -> None:
-    answer = Client().generic(method, path)
-    assert (answer.status_code, answer.json()["error"]) == (405, "method_not_allowed")
+def test_document_is_read_only() -> None:
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"]:
+        for path in ["/api/schema/", "/api/docs/", "/api/redoc/"]:
+            answer = Client().generic(method, path)
+            assert (answer.status_code, answer.json()["error"]) == (405, "method_not_allowed"), (method, path)

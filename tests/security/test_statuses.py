@@ -145,11 +145,10 @@ REFUSALS: dict[str, Callable[[Case], Answer]] = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
-def test_every_documented_error_status_occurs(name: str, settings: Any) -> None:
+def test_every_documented_error_status_occurs(name: str, world: World, settings: Any) -> None:
     settings.WEBHOOKS = True
     promised = sorted(status for status in OPERATIONS[name]["responses"] if status >= "300" and status not in ELSEWHERE)
     assert len(promised) >= 3
-    world = World()
     column = next(column for column in CALLERS if ROWS[name][COLUMNS.index(column)] == "ok")
     case = Case(world, world.call(name), column)
     assert [_status(case, status) for status in promised] == [int(status) for status in promised]
