@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
 import sys
 
-from tests.cluster.stack import Host, Stack
+from tests.cluster.stack import HOSTS, Host, Stack
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.cluster", description=__doc__)
+    parser.add_argument("--hosts", type=int, default=HOSTS, help="how many hosts of the service")
+    options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     # Without network namespaces, so that every address is one of this machine.
-    stack = Stack(cuts=False, STREAMS="1", DEMO=os.environ.get("DEMO", "1"))
+    stack = Stack(cuts=False, hosts=options.hosts, STREAMS="1", DEMO=os.environ.get("DEMO", "1"))
     try:
         sys.stdout.write(text(stack))
         sys.stdout.flush()

@@ -97,12 +97,15 @@ class Redis:
 
 
 class Stack:
-    """The constructor starts all; `close` ends all and deletes it. With `cuts` each part has a network of its own."""
+    """The constructor starts all; `close` ends all and deletes it. With `cuts` each part has a network of its own.
+
+    Of several `hosts` the last one does without the pooler.
+    """
 
     # The primary first.
     redis: list[Redis]
 
-    def __init__(self, *, cuts: bool, **variables: str) -> None:
+    def __init__(self, *, cuts: bool, hosts: int = HOSTS, **variables: str) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="cm-stack-"))
         self.home.chmod(0o755)
         self._running = ExitStack()
@@ -112,7 +115,7 @@ class Stack:
         if self.network:
             self._running.callback(self.network.close)
         try:
-            self._start(variables)
+            self._start(hosts, variables)
         except BaseException:
             self.close()
             raise
@@ -145,7 +148,7 @@ class Stack:
         old.start("--replicaof", new.place.address, str(new.port))
         self.redis = [new, old]
 
-    def _start(self, variables: dict[str, str]) -> None:
+    def _start(self, hosts: int, variables: dict[str, str]) -> None:
         self.postgres = self._running.enter_context(PostgresCluster(places=[self.place() for _ in range(3)]))
         with psycopg.connect(self.postgres.primary.admin_url, autocommit=True) as session:
             for name, value in urls.session_settings(5000).items():
@@ -161,13 +164,13 @@ class Stack:
         shared |= {"READ_DATABASE_URL": self.postgres.url.partition("?")[0], "DATABASE_URL": self.postgres.url}
         pooled = {"DATABASE_POOLER": "1", "DATABASE_URL": self.pooler.url, "DATABASE_DIRECT_URL": self.postgres.url}
         self.hosts = [
-            # The last one without the pooler. Each host that fills the demo revokes the token of the one before.
+            # Each host that fills the demo revokes the token of the one before.
             Host(
                 self.home / f"host{number}",
                 self.place(),
-                **shared | (pooled if number < HOSTS - 1 else {}) | ({"DEMO": "0"} if number else {}),
+                **shared | (pooled if number < hosts - 1 else {}) | ({"DEMO": "0"} if number else {}),
             )
-            for number in range(HOSTS)
+            for number in range(hosts)
         ]
         for host in self.hosts:
             self._running.callback(host.close)

@@ -19,7 +19,7 @@ from tests.faults.hosts import SECRETS
 from tests.remote import Remote, Reply
 from tests.service import a_service
 from tests.temporary_cluster import TemporaryCluster
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
@@ -135,7 +135,7 @@ def no_standby(session: psycopg.Connection) -> Iterator[None]:
         ending.set()
         session.execute("ALTER SYSTEM RESET synchronous_standby_names")
         session.execute("SELECT pg_reload_conf()")
-        prober.join()
+        prober.join(PATIENCE_SECONDS)
 
 
 def commit_repeatedly(dsn: str, ending: Event) -> None:

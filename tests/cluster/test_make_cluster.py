@@ -38,7 +38,7 @@ def test_its_command_posts_and_is_replayed_and_sigterm_ends_and_deletes_all(fold
     environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "DATA_DIR")}
     with output.open("wb") as file:
         cluster = subprocess.Popen(
-            [sys.executable, "-m", "tests.cluster"],
+            [sys.executable, "-m", "tests.cluster", "--hosts", "2"],
             cwd=ROOT,
             env=environment | {"TMPDIR": str(temporary)},
             stdout=file,

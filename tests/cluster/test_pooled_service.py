@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import ExitStack
 
 import pytest
 from redis import Redis
@@ -23,68 +24,44 @@ LOST_ANSWERS = 0.05
 WRITERS = 3
 
 
-@pytest.fixture(scope="module")
-def redis() -> Iterator[RedisCluster]:
-    cluster = RedisCluster()
-    yield cluster
-    cluster.close()
+def test_failovers_behind_poolers_and_of_redis_lose_and_double_no_write_and_show_no_old_post() -> None:
+    """The way back to a server that was a dead primary is in test_sessions.py."""
+    with ExitStack() as running:
+        redis = RedisCluster()
+        running.callback(redis.close)
+        environment = running.enter_context(
+            a_clustered_service(pooled=True, standbys=1, REDIS_URL=redis.url, WORKERS="1")
+        )
+        writers, charged = Writers.of(environment), ledger(environment)
+        notes = play(environment, writers, [lambda: promote(environment), lambda: fail_over(redis)])
+        assert not notes.surprises
+        assert not notes.broken
+        assert notes.stale <= STALE_MAX_SECONDS
+        assert len(notes.writes) >= WRITERS * 3
+        assert judge(environment, notes.writes, charged_before=charged) == Verdict()
+        assert eventually(lambda: keys(redis.master_port()) > 0), "the service uses the promoted one"
 
 
-@pytest.fixture(scope="module")
-def environment(redis: RedisCluster) -> Iterator[ClusterEnvironment]:
-    with a_clustered_service(pooled=True, standbys=1, REDIS_URL=redis.url, WORKERS="1") as environment:
-        yield environment
+def promote(environment: ClusterEnvironment) -> None:
+    """With a single standby, the promoted server has none until the old one is back."""
+    cluster, old = environment.cluster, environment.cluster.primary
+    old.kill()
+    cluster.promote()
+    cluster.rejoin(old)
+    # As documented: a session of before would read there.
+    environment.poolers[old.name].kill()
+    environment.poolers[old.name].start(old)
 
 
-@pytest.fixture(scope="module")
-def writers(environment: ClusterEnvironment) -> Writers:
-    return Writers.of(environment)
-
-
-def test_a_promotion_behind_poolers_loses_and_doubles_no_write(
-    environment: ClusterEnvironment, writers: Writers
-) -> None:
-    """There and back: the second one that is promoted has been a dead primary and a standby behind its pooler."""
-    cluster = environment.cluster
-
-    def promote() -> None:
-        old = cluster.primary
-        old.kill()
-        # With a single standby, the promoted server has none until the old one is back.
-        cluster.promote()
-        cluster.rejoin(old)
-        # As documented: a session of before would read there.
-        environment.poolers[old.name].kill()
-        environment.poolers[old.name].start(old)
-
-    check(environment, writers, [promote, promote])
-
-
-def test_a_failover_of_redis_loses_no_write_and_shows_no_old_post(
-    environment: ClusterEnvironment, writers: Writers, redis: RedisCluster
-) -> None:
-    def fail_over() -> None:
-        old = redis.master_port()
-        redis.processes[old].kill()
-        redis.wait_for_failover(old)
-
-    check(environment, writers, [fail_over])
-    assert eventually(lambda: keys(redis.master_port()) > 0), "the service uses the promoted one"
+def fail_over(redis: RedisCluster) -> None:
+    old = redis.master_port()
+    redis.processes[old].kill()
+    redis.wait_for_failover(old)
 
 
 def keys(port: int) -> int:
     """How many the Redis at this port has."""
     return len(Redis(port=port).keys())
-
-
-def check(environment: ClusterEnvironment, writers: Writers, faults: list[Callable[[], None]]) -> None:
-    charged = ledger(environment)
-    notes = play(environment, writers, faults)
-    assert not notes.surprises
-    assert not notes.broken
-    assert notes.stale <= STALE_MAX_SECONDS
-    assert len(notes.writes) >= WRITERS * (len(faults) + 1)
-    assert judge(environment, notes.writes, charged_before=charged) == Verdict()
 
 
 def play(environment: ClusterEnvironment, writers: Writers, faults: list[Callable[[], None]]) -> Notes:

@@ -26,11 +26,14 @@ def cluster() -> Iterator[RedisCluster]:
 
 @pytest.mark.slow
 @pytest.mark.processes
-def test_versions_follow_a_killed_master(cluster: RedisCluster) -> None:
+def test_versions_and_soft_throttles_follow_a_killed_master(cluster: RedisCluster) -> None:
     here, there = RedisVersionStore(cluster.url), RedisVersionStore(cluster.url)
+    counting, counting_too = cache_of(cluster), cache_of(cluster)
     before = here.read(TAGS)
     assert before is not None
     assert there.read(TAGS) == before
+    counting.add("throttle:a", 1, timeout=60)
+    assert counting_too.incr("throttle:a") == 2
     cluster.processes[cluster.first].kill()
     here.bump(TAGS)
     assert here.read(TAGS) is None
@@ -40,6 +43,9 @@ def test_versions_follow_a_killed_master(cluster: RedisCluster) -> None:
     after = here.read(TAGS)
     assert after not in (None, before)
     assert eventually(lambda: there.read(TAGS) == after)
+    assert eventually(lambda: answers(counting) and answers(counting_too))
+    counting.set("throttle:b", 1, timeout=60)
+    assert counting_too.incr("throttle:b") == 2
 
 
 @pytest.mark.slow
@@ -49,27 +55,16 @@ def test_a_frozen_master_that_resumes_is_not_used(cluster: RedisCluster) -> None
     here.read(TAGS)
     there.read(TAGS)
     cluster.freeze(cluster.first)
-    cluster.wait_for_failover(cluster.first)
-    assert eventually(lambda: here.read(TAGS) is not None)
-    cluster.thaw(cluster.first)
+    try:
+        cluster.wait_for_failover(cluster.first)
+        assert eventually(lambda: here.read(TAGS) is not None)
+    finally:
+        cluster.thaw(cluster.first)
     assert eventually(lambda: cluster.is_replica(cluster.first))
     here.bump(TAGS)
     bumped = here.read(TAGS)
     assert bumped is not None
     assert eventually(lambda: there.read(TAGS) == bumped)
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-def test_soft_throttles_of_two_hosts_count_together_after_a_failover(cluster: RedisCluster) -> None:
-    here, there = cache_of(cluster), cache_of(cluster)
-    here.add("throttle:a", 1, timeout=60)
-    assert there.incr("throttle:a") == 2
-    cluster.processes[cluster.first].kill()
-    cluster.wait_for_failover(cluster.first)
-    assert eventually(lambda: answers(here) and answers(there))
-    here.set("throttle:b", 1, timeout=60)
-    assert there.incr("throttle:b") == 2
 
 
 def cache_of(cluster: RedisCluster) -> RedisCache:
@@ -92,11 +87,8 @@ def test_an_address_of_sentinels() -> None:
     assert found.credentials == {"username": "user", "password": "p@ss"}
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["a", "a:0/cm", "a:x/cm", "a,,b/cm", "a b/cm", ":s3cret@/cm", "a/cm/x", "a/cm?db=s3cret", "[a/cm"],
-)
-def test_a_wrong_address_is_refused_without_its_password(address: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match="REDIS_URL cannot be read") as refused:
-        caches(f"sentinel://{address}")
-    assert "s3cret" not in str(refused.value)
+def test_a_wrong_address_is_refused_without_its_password() -> None:
+    for address in ("a", "a:0/cm", "a:x/cm", "a,,b/cm", "a b/cm", ":s3cret@/cm", "a/cm/x", "a/cm?db=s3cret", "[a/cm"):
+        with pytest.raises(ImproperlyConfigured, match="REDIS_URL cannot be read") as refused:
+            caches(f"sentinel://{address}")
+        assert "s3cret" not in str(refused.value), address

@@ -1,18 +1,26 @@
-"""Sessions whose server freezes, only reads, or has no standby any more."""
+"""Sessions whose server freezes, only reads, has no standby any more, or ends while a PgBouncer is before it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import InternalError, OperationalError, connections
 
 from config.database import preferred_hosts, urls
 from config.database.backend.base import DatabaseWrapper
 from config.database.bounds import answers_within
-from tests.cluster.postgres import PostgresCluster
+from config.runtime.backups import programs
+from config.runtime.backups.running import database_url
+from config.runtime.postgres import DATABASE, SUPERUSER
+from config.runtime.postgres_binaries import binaries
+from tests.cluster.pooler import Pooler
+from tests.cluster.postgres import Place, PostgresCluster, Server
+from tests.pgbouncer import needs_pgbouncer
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
@@ -100,3 +108,91 @@ def commit(session: DatabaseWrapper) -> None:
         session.commit()
     finally:
         session.rollback()
+
+
+def test_a_backup_has_writes_that_a_standby_named_first_has_not(
+    cluster: PostgresCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A backup of a cluster is one of the server that takes writes, wherever DATABASE_URL names it."""
+    cluster.primary.ask("CREATE TABLE written (text text)")
+    (standby,) = cluster.standbys
+    standby.ask("SELECT pg_wal_replay_pause()")
+    try:
+        cluster.primary.ask("INSERT INTO written VALUES ('acknowledged')")
+        monkeypatch.setenv("DATABASE_URL", address_of(standby, cluster.primary))
+        with database_url() as url:
+            programs.run(binaries() / "pg_dump", "--table=written", f"--file={tmp_path / 'dump'}", url=url)
+        assert "acknowledged" in (tmp_path / "dump").read_text()
+        # A restore writes.
+        with database_url() as url, psycopg.connect(url) as session:
+            session.execute("INSERT INTO written VALUES ('restored')")
+    finally:
+        standby.ask("SELECT pg_wal_replay_resume()")
+
+
+def address_of(first: Server, second: Server) -> str:
+    own = f"{first.place.address}:{first.port}"
+    return first.url.replace(own, f"{own},{second.place.address}:{second.port}")
+
+
+@pytest.fixture
+def poolers(cluster: PostgresCluster, tmp_path: Path) -> Iterator[dict[str, Pooler]]:
+    """By the names of the servers, the standby first."""
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    found = {server.name: Pooler(tmp_path / server.name, Place()) for server in reversed(cluster.servers)}
+    try:
+        for server in cluster.servers:
+            found[server.name].start(server)
+        yield found
+    finally:
+        for pooler in found.values():
+            pooler.kill()
+
+
+@needs_pgbouncer
+def test_a_session_behind_poolers_finds_each_promoted_server(
+    cluster: PostgresCluster, poolers: dict[str, Pooler]
+) -> None:
+    """There and back: the second one that is promoted has been a dead primary and a standby behind its pooler."""
+    session = a_pooled_session(poolers)
+    assert server_of(session, poolers) == cluster.primary.name
+    for _ in range(2):
+        old = cluster.primary
+        old.kill()
+        cluster.promote()
+        assert server_of(session, poolers) == cluster.primary.name != old.name
+        cluster.rejoin(old)
+        # As documented: a session of before would read there.
+        poolers[old.name].kill()
+        poolers[old.name].start(old)
+    session.close()
+
+
+@needs_pgbouncer
+def test_without_a_server_that_writes_no_session_is_opened(
+    cluster: PostgresCluster, poolers: dict[str, Pooler]
+) -> None:
+    cluster.primary.kill()
+    try:
+        with pytest.raises(OperationalError, match="No server behind the poolers takes writes"):
+            a_pooled_session(poolers).ensure_connection()
+    finally:
+        cluster.primary.start()
+        cluster.wait_for_standbys()
+
+
+def a_pooled_session(poolers: dict[str, Pooler]) -> DatabaseWrapper:
+    hosts = ",".join(f"127.0.0.1:{pooler.port}" for pooler in poolers.values())
+    url = f"postgresql://{SUPERUSER}@{hosts}/{DATABASE}"
+    settings = connections["default"].settings_dict | urls.database(url, statement_timeout=5_000, pooler=True)
+    return DatabaseWrapper(settings, "default")
+
+
+def server_of(session: DatabaseWrapper, poolers: dict[str, Pooler]) -> str:
+    """The name of the server of a new connection, which takes writes."""
+    session.close()
+    session.ensure_connection()
+    ((only_reads,),) = session.run("SHOW transaction_read_only", ()).fetchall()
+    assert only_reads == "off"
+    return next(name for name, pooler in poolers.items() if pooler.port == session.connection.info.port)

@@ -27,13 +27,15 @@ from tests.redis_server import program as redis_program
 
 pytestmark = [pytest.mark.slow, needs_nginx, needs_pgbouncer, pytest.mark.processes]
 PAUSE_SECONDS = 0.05
+# One with the pooler and one without.
+HOSTS = 2
 FAULTS: list[Fault] = [primary_killed, pooler_restarted, redis_failed_over, network_cut]
 
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
     assert redis_program()
-    started = Stack(cuts=can_cut(), STREAMS="0")
+    started = Stack(cuts=can_cut(), hosts=HOSTS, STREAMS="0")
     try:
         yield started
     finally:
@@ -54,5 +56,5 @@ def test_faults_in_a_cluster_lose_and_double_no_write(stack: Stack, subtests: py
             run = play(stack, writers, fault, times=1, pause=PAUSE_SECONDS)
             assert run.is_good, str(run)
     addresses = text(stack)
-    for host in stack.hosts:
-        assert f"{host.address}, " in addresses
+    assert len(stack.hosts) == HOSTS
+    assert all(f"{host.address}, " in addresses for host in stack.hosts)
