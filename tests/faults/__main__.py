@@ -59,7 +59,7 @@ def _play_webhooks(faults: dict[webhooks.Fault, int]) -> bool:
         return True
     _print(f"\n{webhooks.HEADINGS}")
     results = []
-    with webhooks.a_stage() as stage:
+    with webhooks.delivering_service() as service, webhooks.a_stage(service) as stage:
         for fault, times in faults.items():
             results.append(webhooks.play(stage, fault, times=times))
             _print(str(results[-1]))

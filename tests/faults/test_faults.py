@@ -19,6 +19,7 @@ from tests.waiting import ATTEMPTS
 
 BRIEF = (
     faults.worker_killed,
+    faults.all_workers_killed,
     faults.postgres_crash,
     faults.backends_terminated,
     faults.connections_exhausted,
@@ -29,6 +30,8 @@ BRIEF = (
     faults.stream_process_killed,
     faults.listener_terminated,
 )
+# The service replaces workers after each kill, also those that it has just started.
+TIMES = {faults.all_workers_killed: 2}
 # It takes seconds, in which writers without pauses would take the processors.
 PAUSES = {faults.migrated_while_serving: 0.3}
 COPY = """
@@ -48,7 +51,8 @@ def test_faults_lose_and_double_no_write_and_block_no_client(subtests: pytest.Su
         writers = Writers.of(environment)
         for fault in BRIEF:
             with subtests.test(fault.__name__):
-                finished = play(environment, writers, fault, times=1, pause=PAUSES.get(fault, PAUSE_SECONDS))
+                times, pause = TIMES.get(fault, 1), PAUSES.get(fault, PAUSE_SECONDS)
+                finished = play(environment, writers, fault, times=times, pause=pause)
                 writes += finished.notes.writes
                 assert finished.is_good, table.line(finished)
                 assert len(finished.notes.writes) >= len(writers.tokens)

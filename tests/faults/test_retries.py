@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -41,6 +42,12 @@ def post(agent: TokenHolder, page_id: str, **fields: str) -> Answer:
     return agent.api.post("/api/messages", {"pageId": page_id, "content": "Hello", **fields}, key="one")
 
 
+@pytest.fixture
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _seconds: None))
+
+
+@pytest.mark.usefixtures("_no_pauses")
 @pytest.mark.parametrize(
     "sqlstate",
     [
@@ -59,6 +66,7 @@ def test_write_is_retried_and_written_once(agent: TokenHolder, page: Page, sqlst
     assert post(agent, page.pk).body == answer.body
 
 
+@pytest.mark.usefixtures("_no_pauses")
 @pytest.mark.parametrize("times", [2, 3])
 def test_write_that_conflicts_again_is_written_once(agent: TokenHolder, page: Page, times: int) -> None:
     with failing("40P01", times=times):
@@ -82,6 +90,7 @@ def test_pauses_grow_and_vary(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len({each[0] for each in series}) == 3
 
 
+@pytest.mark.usefixtures("_no_pauses")
 @pytest.mark.parametrize(
     ("sqlstate", "expected_tries"),
     [
@@ -191,7 +200,7 @@ def test_page_deleted_during_the_write_is_unknown_page(agent: TokenHolder, page:
         wait_until_something_waits()
         session.execute("DELETE FROM messaging_page WHERE id = %s", [page.pk])
         session.commit()
-    writing.join()
+    writing.join(PATIENCE_SECONDS)
     assert [(answer.status, answer.error) for answer in answers] == [(400, "unknown_page")]
     assert (Message.objects.count(), RateLimitEvent.objects.count()) == (0, 0)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
-from itertools import takewhile
+from itertools import count, takewhile
 
 import psutil
 import psycopg
@@ -33,7 +33,7 @@ LAYOUT = "{:<23}{:>6}{:>8}{:>10}{:>13}{:>11}{:>9}{:>13}"
 HEADINGS = LAYOUT.format(
     "webhooks", "times", "events", "requests", "undelivered", "misrouted", "back in", "other owner"
 )
-COMMUNITY = "SELECT id::text FROM messaging_community WHERE slug = 'with-webhooks'"
+_stages = count(1)
 
 
 @dataclass(slots=True)
@@ -65,12 +65,15 @@ class Hook:
 
 @dataclass(slots=True)
 class Stage:
+    """`ends_leases`: those of a killed deliverer end at once, and not after their fifteen seconds."""
+
     service: Service
     clients: Clients
     community_id: str
     page_id: str
     disturbed: Hook
     other: Hook
+    ends_leases: bool = False
 
     def post(self) -> None:
         self.clients.reconnect()
@@ -86,6 +89,10 @@ class Stage:
             assert time.monotonic() < deadline, "no deliverer runs"
             time.sleep(0.05)
         return running[0]
+
+    def end_leases(self) -> None:
+        with psycopg.connect(self.service.cluster.url) as session:
+            session.execute("UPDATE messaging_webhook SET leased_until = now() WHERE leased_until > now()")
 
     def wait_until_disabled(self, hook: Hook) -> None:
         remote, deadline = Remote(self.service.port, hook.owner.user), time.monotonic() + PATIENCE_SECONDS
@@ -123,6 +130,8 @@ def receiver_gone(stage: Stage) -> float:
 def deliverer_killed(stage: Stage) -> float:
     stage.post()
     stage.deliverer().kill()
+    if stage.ends_leases:
+        stage.end_leases()
     stage.post()
     return stage.other.wait()
 
@@ -208,18 +217,21 @@ def misrouted(hook: Hook, other: Hook) -> int:
 
 
 @contextmanager
-def a_stage() -> Iterator[Stage]:
+def delivering_service() -> Iterator[Service]:
     variables = SETTINGS | SECRETS | {"WORKERS": "1", "WEBHOOKS": "1", "WEBHOOKS_ALLOW_LOCAL": "1"}
-    with ExitStack() as running:
-        receivers = [running.enter_context(running_receiver()) for _ in range(2)]
-        service = running.enter_context(running_service(**variables))
-        clients = Clients(service)
-        clients.manage("create_community", "With webhooks")
-        with psycopg.connect(service.cluster.url) as connection:
-            ((community_id,),) = connection.execute(COMMUNITY).fetchall()
-        hooks = [_hook(clients, str(community_id), receiver) for receiver in receivers]
-        page_id = clients.page_id("https://example.com/with-webhooks")
-        yield Stage(service, clients, str(community_id), page_id, *hooks)
+    with running_service(**variables) as service:
+        yield service
+
+
+@contextmanager
+def a_stage(service: Service) -> Iterator[Stage]:
+    """A community with the webhooks of two owners. Several stages of a service do not touch one another."""
+    number, clients = next(_stages), Clients(service)
+    with running_receiver() as disturbed, running_receiver() as other:
+        founder = clients.person()
+        community_id = clients.ask("/v1/communities", {"name": f"With webhooks {number}"}, **founder.user)["id"]
+        hooks = [_hook(clients, community_id, receiver) for receiver in (disturbed, other)]
+        yield Stage(service, clients, community_id, clients.page_id(f"https://example.com/webhooks-{number}"), *hooks)
 
 
 def _hook(clients: Clients, community_id: str, receiver: Receiver) -> Hook:
