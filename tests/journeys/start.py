@@ -45,7 +45,8 @@ class Start:
 
 @contextmanager
 def a_start() -> Iterator[Start]:
-    with running_service() as service:
+    """With the demo, which the person in Firefox visits, and with streams, which that page follows."""
+    with running_service(DEMO="1", STREAMS="1") as service:
         start = Start(service)
         start.clients.manage("create_person", ADMIN, "--super-admin", "--password", PASSWORD)
         yield start

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.node import LOCK_FOLDER, NodePackages
-from tests.service import running_service
+from tests.journeys.start import Start
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
@@ -29,17 +29,16 @@ def firefox() -> str:
 
 
 def test_person_reads_signs_in_posts_replies_reacts_and_follows(
-    firefox: str, node_packages: NodePackages, tmp_path: Path
+    firefox: str, node_packages: NodePackages, start: Start, tmp_path: Path
 ) -> None:
     # Imports are resolved from the folder of a module.
     (tmp_path / "node_modules").symlink_to(node_packages.folder / "node_modules")
     script = Path(shutil.copy(LOCK_FOLDER / SCRIPT, tmp_path))
-    with running_service(DEMO="1", STREAMS="1") as service:
-        facts = json.loads((service.data / "demo.json").read_text())
-        person = facts["person"]["handle"], facts["person"]["password"]
-        others = facts["agentToken"], facts["pageId"], facts["communityId"]
-        url = f"http://localhost:{service.port}/demo/"
-        visit = node_packages.run_script(script, firefox, url, *person, *others, cwd=tmp_path, timeout=400)
+    facts = json.loads((start.service.data / "demo.json").read_text())
+    person = facts["person"]["handle"], facts["person"]["password"]
+    others = facts["agentToken"], facts["pageId"], facts["communityId"]
+    url = f"http://localhost:{start.service.port}/demo/"
+    visit = node_packages.run_script(script, firefox, url, *person, *others, cwd=tmp_path, timeout=400)
     assert visit.returncode == 0, visit.stdout + visit.stderr
     seen = json.loads(visit.stdout)
     assert seen["read"] >= 4
