@@ -65,15 +65,15 @@ def test_x_user_id_header_is_ignored(holder: TokenHolder) -> None:
     assert holder.api.get(SELF, headers={"X-User-Id": str(holder.request.requester.pk)}).status == 200
 
 
-@pytest.mark.parametrize("form", ["bearer {}", "BEARER {}", "Bearer   {}  "])
-def test_scheme_is_case_insensitive(holder: TokenHolder, form: str) -> None:
-    assert Api({"Authorization": form.format(holder.value)}).get(SELF).status == 200
+def test_scheme_is_case_insensitive(holder: TokenHolder) -> None:
+    for form in ["bearer {}", "BEARER {}", "Bearer   {}  "]:
+        assert Api({"Authorization": form.format(holder.value)}).get(SELF).status == 200, form
 
 
-@pytest.mark.parametrize("form", ["{}", "Token {}", "Basic {}", "Bearer", "Bearer {0} {0}", "Bearer x{}", "Bearer é{}"])
-def test_malformed_authorization_header_is_401(holder: TokenHolder, form: str) -> None:
-    response = Api({"Authorization": form.format(holder.value)}).get(PUBLIC_READ)
-    assert (response.status, response.error) == (401, "invalid_token")
+def test_malformed_authorization_header_is_401(holder: TokenHolder) -> None:
+    for form in ["{}", "Token {}", "Basic {}", "Bearer", "Bearer {0} {0}", "Bearer x{}", "Bearer é{}"]:
+        response = Api({"Authorization": form.format(holder.value)}).get(PUBLIC_READ)
+        assert (response.status, response.error) == (401, "invalid_token"), form
 
 
 def test_expired_token_is_401(holder: TokenHolder) -> None:
@@ -183,7 +183,7 @@ def test_writing_last_used_at_does_not_wait_for_a_lock() -> None:
         assert AgentToken.objects.get().last_used_at is None
     finally:
         done.set()
-        locker.join()
+        locker.join(PATIENCE_SECONDS)
 
 
 def failing(part: str) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from agents.services import cancel_request, reject_request
 from messaging.models import Account
-from tests.agents.factories import ApprovedFactory, RequestFactory, agent_with_token
+from tests.agents.factories import ApprovedFactory, RequestFactory
 from tests.api import Api
 from tests.factories import PersonFactory, SuperAdminFactory
 
@@ -38,14 +38,14 @@ def test_list_shows_own_requests_newest_first(person: Account) -> None:
     assert (response.json["hasMore"], response.json["nextCursor"]) == (False, None)
 
 
-@pytest.mark.parametrize("status", ["pending", "approved", "rejected", "cancelled"])
-@pytest.mark.parametrize("is_all", [False, True])
-def test_filter_by_status(person: Account, status: str, is_all: bool) -> None:
+def test_filter_by_status(person: Account) -> None:
     """Query: status, without and with all=1."""
     ids = request_ids_by_status(person)
-    caller = Api.as_person(SuperAdminFactory() if is_all else person)
-    response = caller.get(URL, status=status, **({"all": "1"} if is_all else {}))
-    assert [request["id"] for request in response.json["requests"]] == [ids[status]]
+    assert ids.keys() == {"pending", "approved", "rejected", "cancelled"}
+    for caller, query in ((person, {}), (SuperAdminFactory(), {"all": "1"})):
+        for status, request_id in ids.items():
+            response = Api.as_person(caller).get(URL, status=status, **query)
+            assert [request["id"] for request in response.json["requests"]] == [request_id], (status, query)
 
 
 def test_all_requires_a_super_admin(person: Account) -> None:
@@ -57,11 +57,11 @@ def test_all_requires_a_super_admin(person: Account) -> None:
     assert {request["id"] for request in listed.json["requests"]} == ids
 
 
-@pytest.mark.parametrize("query", [{"all": "0"}, {"all": "true"}, {"status": "open"}, {"limit": "0"}, {"limit": "1_0"}])
-def test_invalid_query_is_400(person: Account, query: dict[str, str]) -> None:
+def test_invalid_query_is_400(person: Account) -> None:
     """Query: all accepts 1 only, status the four statuses only."""
-    response = Api.as_person(person).get(URL, **query)
-    assert (response.status, response.json["field"]) == (400, next(iter(query)))
+    for query in [{"all": "0"}, {"all": "true"}, {"status": "open"}, {"limit": "0"}, {"limit": "1_0"}]:
+        response = Api.as_person(person).get(URL, **query)
+        assert (response.status, response.json["field"]) == (400, next(iter(query))), query
 
 
 def test_pagination_covers_every_request_once(person: Account) -> None:
@@ -89,24 +89,17 @@ def test_number_of_queries_does_not_depend_on_the_rows(person: Account, django_a
         assert len(Api.as_person(person).get(URL).json["requests"]) == 4
 
 
-def test_list_requires_a_person(person: Account) -> None:
-    """Errors: 403 for agents."""
-    assert agent_with_token().api.get(URL).error == "agent_route_not_allowed"
-    assert Api().get(URL).error == "not_authenticated"
-    assert Api.as_signed_in(person).get(URL).error == "invalid_token"
-
-
 def test_limit_is_validated_before_the_filters(person: Account) -> None:
     refused = Api.as_person(person).get(URL, all="1", limit="abc")
     assert (refused.status, refused.json["field"]) == (400, "limit")
 
 
-@pytest.mark.parametrize("value", ["", "nope", "x" * 3000])
-def test_invalid_filter_is_400_and_quotes_little_of_its_value(person: Account, value: str) -> None:
-    refused = Api.as_person(person).get(URL, status=value)
-    assert (refused.status, refused.error, refused.json["field"]) == (400, "invalid_input", "status")
-    assert refused.json["allowed"] == ["pending", "approved", "rejected", "cancelled"]
-    [problem] = refused.json["details"]
-    assert problem["pointer"] == "?status"
-    assert value[:40] in problem["message"]
-    assert len(problem["message"]) < 100
+def test_invalid_filter_is_400_and_quotes_little_of_its_value(person: Account) -> None:
+    for value in ["", "nope", "x" * 3000]:
+        refused = Api.as_person(person).get(URL, status=value)
+        assert (refused.status, refused.error, refused.json["field"]) == (400, "invalid_input", "status"), value
+        assert refused.json["allowed"] == ["pending", "approved", "rejected", "cancelled"], value
+        [problem] = refused.json["details"]
+        assert problem["pointer"] == "?status", value
+        assert value[:40] in problem["message"], value
+        assert len(problem["message"]) < 100, value

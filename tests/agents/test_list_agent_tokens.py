@@ -104,9 +104,9 @@ def test_all_requires_a_super_admin() -> None:
     assert admin.get(URL).json["tokens"] == []
 
 
-@pytest.mark.parametrize("value", ["0", "true", "", "11"])
-def test_all_accepts_only_1(value: str) -> None:
-    assert Api.as_person(SuperAdminFactory()).get(URL, all=value).status == 400
+def test_all_accepts_only_1() -> None:
+    for value in ["0", "true", "", "11"]:
+        assert Api.as_person(SuperAdminFactory()).get(URL, all=value).status == 400, value
 
 
 def test_number_of_queries_does_not_depend_on_the_rows(django_assert_max_num_queries: Any) -> None:
@@ -119,11 +119,3 @@ def test_number_of_queries_does_not_depend_on_the_rows(django_assert_max_num_que
     second = operator.get(URL, limit=3, cursor=first["nextCursor"]).json
     assert (first["hasMore"], second["hasMore"]) == (True, False)
     assert len({token["id"] for token in first["tokens"] + second["tokens"]}) == 5
-
-
-def test_list_requires_a_person() -> None:
-    """Rule 6: 403 for agents."""
-    holder = agent_with_token()
-    assert holder.api.get(URL).error == "agent_route_not_allowed"
-    assert Api().get(URL).error == "not_authenticated"
-    assert Api.as_signed_in(holder.request.requester).get(URL).error == "invalid_token"

@@ -15,7 +15,7 @@ from messaging.models import Community
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.factories import CommunityFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("bystander")]
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_only_the_given_communities_remain(holder: TokenHolder, communities: lis
     both = [str(community.pk) for community in communities]
     assert run(holder, "--community", both[0], "--community", both[1])["communityIds"] == both
     assert run(holder, "--community", both[1])["communityIds"] == [both[1]]
-    assert Agent.objects.get().scopes == ["post", "reply", "quote", "react"]
+    assert Agent.objects.get(pk=holder.agent.pk).scopes == ["post", "reply", "quote", "react"]
 
 
 def test_second_run_changes_nothing(holder: TokenHolder) -> None:
@@ -78,7 +78,7 @@ def test_scopes_and_communities_cannot_be_added(holder: TokenHolder, communities
     ):
         with pytest.raises(CommandError):
             run(holder, *args)
-    agent = Agent.objects.get()
+    agent = Agent.objects.get(pk=holder.agent.pk)
     assert (agent.scopes, agent.community_ids) == (["post"], [communities[0].pk])
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from importlib import import_module
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.core.management import call_command
+from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
@@ -19,7 +20,8 @@ from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.factories import PersonFactory, SuperAdminFactory
 
-pytestmark = pytest.mark.django_db
+days_of_successor = import_module("agents.migrations.0004_days_of_successor")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("bystander")]
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def test_former_token_works_until_its_end(holder: TokenHolder, ends: str, delay:
 
 def test_rotation_never_prolongs_the_former_token(holder: TokenHolder) -> None:
     ends_at = timezone.now() + timedelta(minutes=5)
-    AgentToken.objects.update(expires_at=ends_at)
+    AgentToken.objects.filter(pk=holder.token.pk).update(expires_at=ends_at)
     response = rotate(holder.operator, holder.token.pk, oldEndsIn="week")
     assert datetime.fromisoformat(response.json["oldEndsAt"]) == ends_at
 
@@ -100,15 +102,13 @@ def test_a_token_that_is_rotated_again_has_a_successor_of_the_same_lifetime(hold
     assert [lifetime(second), lifetime(last)] == [timedelta(days=6)] * 2
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_token_that_a_former_release_has_rotated_gets_the_days_of_its_successor() -> None:
-    holder = agent_with_token()
+def test_a_token_that_a_former_release_has_rotated_gets_the_days_of_its_successor(holder: TokenHolder) -> None:
+    """A statement of the migration fills the column."""
     rotate(holder.operator, holder.token.pk, oldEndsIn="week", expiresInDays=70)
-    try:
-        call_command("migrate", "agents", "0003", verbosity=0)
-    finally:
-        call_command("migrate", verbosity=0)
-    assert set(AgentToken.objects.values_list("days_of_successor", flat=True)) == {70, None}
+    holder.agent.tokens.update(days_of_successor=None)
+    with connection.cursor() as cursor:
+        cursor.execute(days_of_successor.FILL)
+    assert set(holder.agent.tokens.values_list("days_of_successor", flat=True)) == {70, None}
     assert lifetime(rotate(holder.operator, holder.token.pk).json["tokenId"]) == timedelta(days=70)
 
 
@@ -133,7 +133,7 @@ def test_a_former_token_that_works_is_one_of_the_five(holder: TokenHolder) -> No
         assert (refused.status, refused.error) == (409, "too_many_active_tokens")
     assert works(holder.value)
     assert rotate(holder.operator, holder.token.pk, oldEndsIn="now").status == 201
-    assert AgentToken.objects.active().count() == ACTIVE_MAX
+    assert AgentToken.objects.active().filter(agent=holder.agent).count() == ACTIVE_MAX
 
 
 def test_a_token_that_works_may_be_rotated_again(holder: TokenHolder) -> None:
@@ -149,16 +149,16 @@ def test_a_token_that_does_not_work_is_409(holder: TokenHolder, state: str) -> N
     if state == "revoked":
         revoke_token(token_id=holder.token.pk, by=holder.request.requester)
     else:
-        AgentToken.objects.update(expires_at=timezone.now())
+        AgentToken.objects.filter(pk=holder.token.pk).update(expires_at=timezone.now())
     refused = rotate(holder.operator, holder.token.pk)
     assert (refused.status, refused.error, refused.json["status"]) == (409, "token_not_active", state)
-    assert AgentToken.objects.count() == 1
+    assert holder.agent.tokens.count() == 1
 
 
 def test_a_stopped_agent_is_409(holder: TokenHolder) -> None:
     freeze_agent(agent=holder.agent, by=SuperAdminFactory())
     assert rotate(holder.operator, holder.token.pk).error == "agent_frozen"
-    assert AgentToken.objects.get().revoked_at is None
+    assert holder.agent.tokens.get().revoked_at is None
 
 
 def test_only_the_operator_may_rotate(holder: TokenHolder) -> None:
@@ -179,7 +179,7 @@ def test_other_ends_are_400(holder: TokenHolder, ends: object) -> None:
 def test_a_retry_returns_the_same_token(holder: TokenHolder) -> None:
     first, second = (rotate(holder.operator, holder.token.pk, key="once") for _ in range(2))
     assert first.json == second.json
-    assert AgentToken.objects.count() == 2
+    assert holder.agent.tokens.count() == 2
 
 
 def test_an_end_that_the_operator_chose_is_not_announced(holder: TokenHolder) -> None:
@@ -198,7 +198,7 @@ def test_concurrent_rotations_never_exceed_the_limit() -> None:
     holder = agent_with_token()
     statuses = race(8, lambda _n: rotate(holder.operator, holder.token.pk, oldEndsIn="hour").status)
     assert sorted(statuses) == [201] * (ACTIVE_MAX - 1) + [409] * (8 - ACTIVE_MAX + 1)
-    assert AgentToken.objects.active().count() == ACTIVE_MAX
+    assert AgentToken.objects.active().filter(agent=holder.agent).count() == ACTIVE_MAX
 
 
 @pytest.mark.django_db(transaction=True)
@@ -206,4 +206,4 @@ def test_of_concurrent_rotations_that_end_the_token_one_succeeds() -> None:
     holder = agent_with_token()
     responses = race(6, lambda _n: rotate(holder.operator, holder.token.pk))
     assert sorted(response.status for response in responses) == [201] + [409] * 5
-    assert AgentToken.objects.active().count() == 1
+    assert AgentToken.objects.active().filter(agent=holder.agent).count() == 1
