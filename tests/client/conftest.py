@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import keyring
 import pytest
 from community_messaging import Client
+from httpx._transports import default
 from keyring.backends.fail import Keyring as NoKeyring
 
 from tests.clients import Clients
@@ -22,6 +24,14 @@ ENVIRONMENT = {
     "THROTTLE_REGISTER_PER_MINUTE": "1000000",
     "THROTTLE_SIGN_IN_PER_MINUTE": "1000000",
 }
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_tls_context() -> Iterator[None]:
+    """Each client would read the certificates of all authorities, which takes 20 ms; no test uses TLS."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(default, "create_ssl_context", cache(default.create_ssl_context))
+        yield
 
 
 @pytest.fixture(autouse=True)

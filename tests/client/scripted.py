@@ -54,6 +54,11 @@ class Scripted:
         self._server.server_close()
         self._thread.join()
 
+    def answers(self, *answers: Answer | Callable[[Received], Answer]) -> None:
+        """Begin again with these answers."""
+        self._answers = list(answers)
+        self.received.clear()
+
     def answer(self, request: Received) -> Answer:
         self.received.append(request)
         prepared = self._answers[min(len(self.received), len(self._answers)) - 1]

@@ -64,12 +64,14 @@ def test_a_cancelled_call_leaves_a_usable_client(client_service: Service) -> Non
     assert asyncio.run(cancel()) > 5
 
 
-@pytest.mark.parametrize("name", [name for name in dir(Client) if not name.startswith("_")])
-def test_both_clients_have_the_same_public_methods_and_arguments(name: str) -> None:
-    one, other = getattr(Client, name), getattr(AsyncClient, name)
-    if name not in ("run", "iterate", "close"):
-        assert inspect.signature(one) == inspect.signature(other)
-    assert one.__doc__ == other.__doc__
+def test_both_clients_have_the_same_public_methods_and_arguments() -> None:
+    names = [name for name in dir(Client) if not name.startswith("_")]
+    assert len(names) > 40
+    for name in names:
+        one, other = getattr(Client, name), getattr(AsyncClient, name)
+        if name not in ("run", "iterate", "close"):
+            assert inspect.signature(one) == inspect.signature(other), name
+        assert one.__doc__ == other.__doc__, name
 
 
 def test_a_bound_method_shows_its_arguments() -> None:

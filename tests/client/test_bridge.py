@@ -18,8 +18,6 @@ from tests.client.commands import DONE, USAGE, Command
 from tests.client.scripted import CUT, Answer, Received, Scripted, refusal, scripted
 from tests.service import free_port
 
-pytestmark = [pytest.mark.slow, pytest.mark.processes]
-
 TOKEN = "cag_" + "x" * 46
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
 CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "whoami", "arguments": {}}}
@@ -97,24 +95,24 @@ def test_a_name_that_no_header_can_carry_is_encoded(server: Scripted, name: str)
     assert "x-other" not in server.received[0].headers
 
 
-@pytest.mark.parametrize("line", [b"{", b"\xff", b"[" * 100_000, b"hello"], ids=range(4))
-def test_a_line_that_is_no_json_is_a_parse_error(server: Scripted, line: bytes) -> None:
-    (answer,) = bridge(server, line)
-    assert (answer["error"]["code"], answer["id"], server.received) == (-32700, None, [])
+def test_a_line_that_is_no_json_is_a_parse_error(server: Scripted) -> None:
+    for line in [b"{", b"\xff", b"[" * 100_000, b"hello"]:
+        (answer,) = bridge(server, line)
+        assert (answer["error"]["code"], answer["id"], server.received) == (-32700, None, []), line
 
 
-@pytest.mark.parametrize("message", [[], [CALL], 5, "x", None, {}, {"id": 1, "method": 5, "params": []}], ids=str)
-def test_other_json_is_forwarded_as_it_is(message: Any) -> None:
-    with scripted(Answer(200, {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "?"}})) as server:
-        assert len(bridge(server, message)) == 1
-        assert server.received[0].body == message
+def test_other_json_is_forwarded_as_it_is() -> None:
+    for message in [[], [CALL], 5, "x", None, {}, {"id": 1, "method": 5, "params": []}]:
+        with scripted(Answer(200, {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "?"}})) as server:
+            assert len(bridge(server, message)) == 1, message
+            assert server.received[0].body == message, message
 
 
-@pytest.mark.parametrize("status", [200, 400])
-def test_an_answer_without_the_id_gets_that_of_its_request(status: int) -> None:
-    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Send valid JSON."}}
-    with scripted(Answer(status, error)) as server:
-        assert bridge(server, CALL) == [error | {"id": 7}]
+def test_an_answer_without_the_id_gets_that_of_its_request() -> None:
+    for status in [200, 400]:
+        error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Send valid JSON."}}
+        with scripted(Answer(status, error)) as server:
+            assert bridge(server, CALL) == [error | {"id": 7}], status
 
 
 def test_empty_lines_are_skipped(server: Scripted) -> None:
@@ -274,11 +272,11 @@ def test_an_error_in_json_rpc_is_printed_as_it_is() -> None:
         assert bridge(server, CALL) == [error]
 
 
-@pytest.mark.parametrize("failure", [CUT, Answer(502, b"<html></html>"), Answer(200, b"<html></html>")], ids=range(3))
-def test_a_request_without_an_answer_gets_an_error_and_the_next_is_forwarded(failure: Answer) -> None:
-    with scripted(failure, echo) as server:
-        first, second = bridge(server, CALL, CALL)
-    assert (first["id"], first["error"]["code"], second["result"]) == (7, -32000, {"echo": "tools/call"})
+def test_a_request_without_an_answer_gets_an_error_and_the_next_is_forwarded() -> None:
+    for failure in [CUT, Answer(502, b"<html></html>"), Answer(200, b"<html></html>")]:
+        with scripted(failure, echo) as server:
+            first, second = bridge(server, CALL, CALL)
+        assert (first["id"], first["error"]["code"], second["result"]) == (7, -32000, {"echo": "tools/call"}), failure
 
 
 def test_a_notification_that_fails_is_not_answered() -> None:
@@ -308,6 +306,8 @@ def test_without_an_address_the_bridge_does_not_start() -> None:
     assert Command(Path("/nonexistent"), None)("mcp").code == USAGE
 
 
+@pytest.mark.slow
+@pytest.mark.processes
 def test_a_process_answers_each_line_at_once(server: Scripted) -> None:
     cm = Command(Path("/nonexistent"), server.base_url, {"CM_TOKEN": TOKEN})
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

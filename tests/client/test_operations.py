@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import Any, NotRequired, get_origin, get_type_hints, is_typeddict
 
-import pytest
 from community_messaging import records
 
 from tests.openapi import document, properties_of, required_of
@@ -109,11 +108,12 @@ def _schema(component: str, *fields: str) -> dict[str, Any]:
     return schema
 
 
-@pytest.mark.parametrize("name", RECORDS)
-def test_a_record_has_the_keys_of_its_component(name: str) -> None:
-    record: Any = getattr(records, name)
-    component = _schema(*COMPONENTS.get(name, name).split("."))
-    hints = get_type_hints(record, include_extras=True)
-    assert set(hints) == set(properties_of(component))
-    required = {key for key, hint in hints.items() if record.__total__ and get_origin(hint) is not NotRequired}
-    assert required == required_of(component)
+def test_a_record_has_the_keys_of_its_component() -> None:
+    assert len(RECORDS) > 30
+    for name in RECORDS:
+        record: Any = getattr(records, name)
+        component = _schema(*COMPONENTS.get(name, name).split("."))
+        hints = get_type_hints(record, include_extras=True)
+        assert set(hints) == set(properties_of(component)), name
+        required = {key for key, hint in hints.items() if record.__total__ and get_origin(hint) is not NotRequired}
+        assert required == required_of(component), name

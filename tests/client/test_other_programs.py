@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -91,16 +92,22 @@ json_values = st.recursive(
 json_objects = st.dictionaries(st.sampled_from(KEYS), json_values, min_size=1)
 
 
+@pytest.fixture(scope="module")
+def program() -> Iterator[Scripted]:
+    """Another program in the place of the service; a test sets its answer."""
+    with scripted(Answer()) as server:
+        yield server
+
+
 @pytest.mark.parametrize("other", OTHERS, ids=range(len(OTHERS)))
-@pytest.mark.parametrize("call", CALLS, ids=range(len(CALLS)))
-def test_a_client_raises_invalid_response(call: Callable[[Client], Any], other: dict[str, Any]) -> None:
-    with (
-        scripted(Answer(200, other)) as server,
-        Client(server.base_url, AGENT, retry=RetryPolicy(attempts=1)) as client,
-        pytest.raises(ServiceError) as failed,
-    ):
-        call(client)
-    assert (failed.value.code, failed.value.status, failed.value.is_unreachable) == ("invalid_response", 200, True)
+def test_a_client_raises_invalid_response(program: Scripted, other: dict[str, Any]) -> None:
+    program.answers(Answer(200, other))
+    for number, call in enumerate(CALLS):
+        with Client(program.base_url, AGENT, retry=RetryPolicy(attempts=1)) as client:
+            with pytest.raises(ServiceError) as failed:
+                call(client)
+            found = (failed.value.code, failed.value.status, failed.value.is_unreachable)
+        assert found == ("invalid_response", 200, True), number
 
 
 def test_a_token_that_no_header_can_carry_is_an_invalid_response() -> None:
@@ -110,20 +117,18 @@ def test_a_token_that_no_header_can_carry_is_an_invalid_response() -> None:
     assert failed.value.code == "invalid_response"
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 @pytest.mark.parametrize("token", [AGENT, "e30.e30.x"], ids=["agent", "person"])
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_a_command_says_so_in_one_sentence(words: tuple[str, ...], token: str, tmp_path: Path) -> None:
-    with scripted(Answer(200, {"status": "ok", "account": None, "messages": 5})) as server:
-        finished = Command(tmp_path, server.base_url, {"CM_TOKEN": token})(*words)
-    if (words, token) == (("whoami",), "e30.e30.x"):
-        return  # Refused without a call.
-    assert (finished.code, finished.out) == (UNREACHABLE, "")
-    sentence, *repetition = finished.err.splitlines()
-    assert sentence.startswith("invalid_response: The response ")
-    assert sentence.endswith("is this the base address of the service?")
-    assert repetition == [f"  Repeat the command with: --key {key}" for key in keys_of(server)]
+def test_a_command_says_so_in_one_sentence(program: Scripted, token: str, tmp_path: Path) -> None:
+    for words in COMMANDS:
+        if (words, token) == (("whoami",), "e30.e30.x"):
+            continue  # Refused without a call.
+        program.answers(Answer(200, {"status": "ok", "account": None, "messages": 5}))
+        finished = Command(tmp_path, program.base_url, {"CM_TOKEN": token})(*words)
+        assert (finished.code, finished.out) == (UNREACHABLE, ""), words
+        sentence, *repetition = finished.err.splitlines()
+        assert sentence.startswith("invalid_response: The response "), words
+        assert sentence.endswith("is this the base address of the service?"), words
+        assert repetition == [f"  Repeat the command with: --key {key}" for key in keys_of(program)], words
 
 
 def keys_of(server: Scripted) -> list[str]:
@@ -131,8 +136,6 @@ def keys_of(server: Scripted) -> list[str]:
     return [key for request in server.received if (key := request.headers.get("idempotency-key"))]
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_removal_of_a_reaction_that_is_answered_by_another_program_says_how_to_repeat_it(tmp_path: Path) -> None:
     def service(request: Received) -> Answer:
         own = {"reactions": [{"messageId": "m1", "reactionId": "1"}], "id": "m1", "pageId": "p1_x"}
@@ -143,24 +146,20 @@ def test_a_removal_of_a_reaction_that_is_answered_by_another_program_says_how_to
     assert (finished.code, [finished.error["idempotencyKey"]]) == (UNREACHABLE, keys_of(server))
 
 
-@pytest.mark.slow
-@pytest.mark.processes
-@pytest.mark.parametrize("words", TOKEN_COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("value", [5, "", "é"], ids=ascii)
-def test_a_new_token_that_no_header_can_carry_is_an_invalid_response(
-    words: tuple[str, ...], value: Any, tmp_path: Path
-) -> None:
-    with scripted(Answer(201, {"token": value, "tokenId": "t2", "prefix": "cag_x", "expiresAt": "…"})) as server:
-        finished = Command(tmp_path, server.base_url, {"CM_TOKEN": "e30.e30.x"})(*words, "--json")
-    assert (finished.code, finished.out, finished.error["error"]) == (UNREACHABLE, "", "invalid_response")
-    assert [finished.error["idempotencyKey"]] == keys_of(server)
-    assert list(tmp_path.iterdir()) == []
+def test_a_new_token_that_no_header_can_carry_is_an_invalid_response(program: Scripted, tmp_path: Path) -> None:
+    for words, value in product(TOKEN_COMMANDS, (5, "", "é")):
+        program.answers(Answer(201, {"token": value, "tokenId": "t2", "prefix": "cag_x", "expiresAt": "…"}))
+        finished = Command(tmp_path, program.base_url, {"CM_TOKEN": "e30.e30.x"})(*words, "--json")
+        assert (finished.code, finished.out, finished.error["error"]) == (UNREACHABLE, "", "invalid_response"), words
+        assert [finished.error["idempotencyKey"]] == keys_of(program), words
+        assert list(tmp_path.iterdir()) == [], words
 
 
-@pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.sampled_from(COMMANDS), answer=json_objects)
-def test_no_answer_is_a_traceback(words: tuple[str, ...], answer: dict[str, Any], tmp_path: Path) -> None:
-    with scripted(Answer(200, answer | {"hasMore": False})) as server:
-        finished = Command(tmp_path, server.base_url, {"CM_TOKEN": AGENT})(*words)
+def test_no_answer_is_a_traceback(
+    program: Scripted, words: tuple[str, ...], answer: dict[str, Any], tmp_path: Path
+) -> None:
+    program.answers(Answer(200, answer | {"hasMore": False}))
+    finished = Command(tmp_path, program.base_url, {"CM_TOKEN": AGENT})(*words)
     assert finished.code in (DONE, UNREACHABLE), finished

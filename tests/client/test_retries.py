@@ -31,14 +31,38 @@ PASSING = [
 ]
 
 
-@pytest.mark.parametrize("failure", PASSING, ids=lambda answer: str(answer.status if not answer.cut else "cut"))
-def test_all_attempts_of_a_write_have_one_key(failure: Answer) -> None:
-    with scripted(failure, failure, POST) as server, Client(server.base_url, AGENT, retry=QUICK) as client:
-        assert client.post("p1_x", "Hello")["id"] == "m1"
-        assert client.post("p1_x", "Hello")["id"] == "m1"
-    keys = [request.headers["idempotency-key"] for request in server.received]
-    assert len(keys) == 4
-    assert keys[0] == keys[1] == keys[2] != keys[3]
+def failure_of(
+    call: Callable[[Client], Any],
+    *answers: Answer | Callable[[Received], Answer],
+    credential: str | Credential | None = None,
+    retry: RetryPolicy | None = None,
+) -> tuple[ServiceError, list[Received]]:
+    """What a call raises, and the requests that it has sent."""
+    with (
+        scripted(*answers) as server,
+        Client(server.base_url, credential, retry=retry) as client,
+        pytest.raises(ServiceError) as failed,
+    ):
+        call(client)
+    return failed.value, server.received
+
+
+def test_all_attempts_of_a_write_have_one_key() -> None:
+    for failure in PASSING:
+        with scripted(failure, failure, POST) as server, Client(server.base_url, AGENT, retry=QUICK) as client:
+            assert client.post("p1_x", "Hello")["id"] == "m1", failure
+            assert client.post("p1_x", "Hello")["id"] == "m1", failure
+        keys = [request.headers["idempotency-key"] for request in server.received]
+        assert len(keys) == 4, failure
+        assert keys[0] == keys[1] == keys[2] != keys[3], failure
+
+
+def write(client: Client) -> Any:
+    return client.post("p1_x", "Hello")
+
+
+def read(client: Client) -> Any:
+    return client.smart_tags()
 
 
 UNANSWERED = [
@@ -49,24 +73,21 @@ UNANSWERED = [
 ]
 
 
-@pytest.mark.parametrize("key", [None, "mine"])
-@pytest.mark.parametrize("failure", UNANSWERED, ids=range(len(UNANSWERED)))
-def test_the_error_of_a_write_has_its_key(failure: Answer, key: str | None) -> None:
-    once = RetryPolicy(attempts=1)
-    with (
-        scripted(failure) as server,
-        Client(server.base_url, AGENT, retry=once) as client,
-        pytest.raises(ServiceError) as failed,
-    ):
-        client.post("p1_x", "Hello", key=key)
-    assert failed.value.key == server.received[0].headers["idempotency-key"]
-    assert key in (None, failed.value.key)
+def test_the_error_of_a_write_has_its_key() -> None:
+    for key in [None, "mine"]:
+        for failure in UNANSWERED:
+            once = RetryPolicy(attempts=1)
+            error, received = failure_of(
+                lambda client, key=key: client.post("p1_x", "Hello", key=key), failure, credential=AGENT, retry=once
+            )
+            assert error.key == received[0].headers["idempotency-key"], (key, failure)
+            assert key in (None, error.key), (key, failure)
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda client: client.smart_tags(),
+        read,
         lambda client: client.dry_run("p1_x", "Hello"),
         lambda client: client.post("https://a.example", "Hello"),
         lambda client: client.sign_in("ada", "a password"),
@@ -79,9 +100,8 @@ def test_the_error_of_what_no_key_repeats_has_none(call: Callable[[Client], Any]
     def service(request: Received) -> Answer:
         return signed_in if request.path == "/api/auth/login" else Answer(500)
 
-    with scripted(service) as server, Client(server.base_url) as client, pytest.raises(ServiceError) as failed:
-        call(client)
-    assert (failed.value.status, failed.value.key) == (500, None)
+    error, _received = failure_of(call, service)
+    assert (error.status, error.key) == (500, None)
 
 
 def test_a_given_key_is_sent() -> None:
@@ -106,46 +126,33 @@ def test_reads_are_retried() -> None:
 
 
 def test_a_refusal_is_not_retried() -> None:
-    with (
-        scripted(refusal(422, "content_blocked"), POST) as server,
-        Client(server.base_url, AGENT) as client,
-        pytest.raises(ServiceError) as refused,
-    ):
-        client.post("p1_x", "Hello")
-    assert (refused.value.code, len(server.received)) == ("content_blocked", 1)
+    error, received = failure_of(write, refusal(422, "content_blocked"), POST, credential=AGENT)
+    assert (error.code, len(received)) == ("content_blocked", 1)
 
 
 def test_registering_is_not_retried() -> None:
-    with scripted(CUT) as server, Client(server.base_url, retry=QUICK) as client, pytest.raises(ServiceError) as failed:
-        client.register("ada", "Ada", "a password")
-    assert (failed.value.code, len(server.received)) == ("unreachable", 1)
+    error, received = failure_of(lambda client: client.register("ada", "Ada", "a password"), CUT, retry=QUICK)
+    assert (error.code, len(received)) == ("unreachable", 1)
 
 
 def test_a_limit_that_time_does_not_lift_is_not_retried() -> None:
-    with (
-        scripted(refusal(429, "too_many_pending_requests")) as server,
-        Client(server.base_url, AGENT) as client,
-        pytest.raises(ServiceError) as refused,
-    ):
-        client.request_agent(name="A", handle="abc", purpose="p", scopes=["post"])
-    assert (refused.value.retry_after, len(server.received)) == (None, 1)
+    error, received = failure_of(
+        lambda client: client.request_agent(name="A", handle="abc", purpose="p", scopes=["post"]),
+        refusal(429, "too_many_pending_requests"),
+        credential=AGENT,
+    )
+    assert (error.retry_after, len(received)) == (None, 1)
 
 
 def test_a_retry_after_beyond_the_bound_fails_at_once() -> None:
     limited = refusal(429, "agent_rate_limited", **{"Retry-After": "3600"})
-    with scripted(limited) as server, Client(server.base_url, AGENT) as client, pytest.raises(ServiceError) as refused:
-        client.post("p1_x", "Hello")
-    assert (refused.value.retry_after, len(server.received)) == (3600, 1)
+    error, received = failure_of(write, limited, credential=AGENT)
+    assert (error.retry_after, len(received)) == (3600, 1)
 
 
 def test_attempts_are_bounded() -> None:
-    with (
-        scripted(CUT) as server,
-        Client(server.base_url, AGENT, retry=QUICK) as client,
-        pytest.raises(ServiceError) as failed,
-    ):
-        client.post("p1_x", "Hello")
-    assert (failed.value.code, failed.value.status, len(server.received)) == ("unreachable", 0, 4)
+    error, received = failure_of(write, CUT, credential=AGENT, retry=QUICK)
+    assert (error.code, error.status, len(received)) == ("unreachable", 0, 4)
 
 
 def test_a_closed_port_is_unreachable() -> None:
@@ -155,38 +162,25 @@ def test_a_closed_port_is_unreachable() -> None:
     assert failed.value.is_unreachable
 
 
-@pytest.mark.parametrize("body", [b"", b"<html></html>", b"[]", b"\xff", b"[" * 100_000], ids=range(5))
-def test_a_success_that_is_no_json_object_is_an_error(body: bytes) -> None:
-    with (
-        scripted(Answer(200, body)) as server,
-        Client(server.base_url) as client,
-        pytest.raises(ServiceError) as failed,
-    ):
-        client.smart_tags()
-    assert (failed.value.code, failed.value.status) == ("invalid_response", 200)
+def test_a_success_that_is_no_json_object_is_an_error() -> None:
+    for body in [b"", b"<html></html>", b"[]", b"\xff", b"[" * 100_000]:
+        error, _received = failure_of(read, Answer(200, body))
+        assert (error.code, error.status) == ("invalid_response", 200), body
 
 
 def test_a_response_that_cannot_be_decoded_is_an_error() -> None:
-    with (
-        scripted(Answer(200, b"no gzip", {"Content-Encoding": "gzip"})) as server,
-        Client(server.base_url) as client,
-        pytest.raises(ServiceError) as failed,
-    ):
-        client.smart_tags()
-    assert (failed.value.code, failed.value.is_unreachable, len(server.received)) == ("invalid_response", True, 1)
+    error, received = failure_of(read, Answer(200, b"no gzip", {"Content-Encoding": "gzip"}))
+    assert (error.code, error.is_unreachable, len(received)) == ("invalid_response", True, 1)
 
 
 def test_the_first_result_of_a_key_is_no_success_of_another_write() -> None:
     first = Answer(201, {"id": "m1"}, {"Idempotency-Replayed": "true", "Idempotency-Payload-Mismatch": "true"})
-    with (
-        scripted(first) as server,
-        Client(server.base_url, AGENT, retry=QUICK) as client,
-        pytest.raises(ServiceError) as refused,
-    ):
-        client.post("p1_x", "Another text", key="mine")
-    assert (refused.value.code, refused.value.body["first"]) == ("idempotency_key_reused", {"id": "m1"})
-    assert not refused.value.is_unreachable
-    assert len(server.received) == 1
+    error, received = failure_of(
+        lambda client: client.post("p1_x", "Another text", key="mine"), first, credential=AGENT, retry=QUICK
+    )
+    assert (error.code, error.body["first"]) == ("idempotency_key_reused", {"id": "m1"})
+    assert not error.is_unreachable
+    assert len(received) == 1
 
 
 def test_a_redirect_is_an_error_that_names_the_address() -> None:
@@ -200,15 +194,10 @@ def test_a_redirect_is_an_error_that_names_the_address() -> None:
     assert failed.value.code == "http_301"
 
 
-@pytest.mark.parametrize("body", [{"error": 5}, {"error": None}, {"message": "x"}, ["error"], "error"])
-def test_an_error_of_another_program_has_the_code_of_its_status(body: Any) -> None:
-    with (
-        scripted(Answer(400, body)) as server,
-        Client(server.base_url) as client,
-        pytest.raises(ServiceError) as failed,
-    ):
-        client.smart_tags()
-    assert (failed.value.code, failed.value.details, failed.value.allowed) == ("http_400", [], [])
+def test_an_error_of_another_program_has_the_code_of_its_status() -> None:
+    for body in [{"error": 5}, {"error": None}, {"message": "x"}, ["error"], "error"]:
+        error, _received = failure_of(read, Answer(400, body))
+        assert (error.code, error.details, error.allowed) == ("http_400", [], []), body
 
 
 @given(st.text(max_size=20))
@@ -261,13 +250,8 @@ def test_an_expired_user_token_is_renewed_once_with_the_sign_in() -> None:
 
 def test_an_expired_sign_in_is_an_error() -> None:
     old = Credential(user_token("old"), "u1", "access-1", "refresh-1")
-    with (
-        scripted(refusal(401, "token_expired")) as server,
-        Client(server.base_url, old) as client,
-        pytest.raises(ServiceError) as refused,
-    ):
-        client.post("p1_x", "Hello")
-    assert (refused.value.status, len(server.received)) == (401, 2)
+    error, received = failure_of(write, refusal(401, "token_expired"), credential=old)
+    assert (error.status, len(received)) == (401, 2)
 
 
 def test_a_user_token_alone_is_not_renewed_and_names_its_person() -> None:

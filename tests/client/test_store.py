@@ -105,8 +105,6 @@ def test_no_other_change_is_lost_between_the_comparison_and_the_replacement(
     assert get(URL, PERSON) == (OTHER if change == "put" else None)
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 @pytest.mark.parametrize("store", [NoKeyring], indirect=True)
 @pytest.mark.parametrize("other", [OTHER, None], ids=["sign-in", "sign-out"])
 @pytest.mark.usefixtures("store")
@@ -127,8 +125,6 @@ def test_a_command_that_renews_its_token_changes_no_later_sign_in(tmp_path: Path
         assert own.get(server.base_url, PERSON) == other
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 @pytest.mark.parametrize("is_json", [False, True])
 def test_a_renewed_token_that_cannot_be_stored_is_used_with_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_json: bool
@@ -155,8 +151,6 @@ def renewing(request: Received) -> Answer:
     return Answer(200, {"requests": [], "hasMore": False}) if is_renewed else refusal(401, "token_expired")
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
 def test_a_created_token_that_cannot_be_stored_is_printed(tmp_path: Path, options: list[str]) -> None:
     (tmp_path / SERVICE).write_text("a file in the place of the folder")
@@ -263,8 +257,6 @@ def test_a_damaged_file_does_not_hide_the_keyring(store: Store, tmp_path: Path, 
     assert store.get(URL, AGENT) == TOKEN
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 @pytest.mark.parametrize("store", [LockedKeyring], indirect=True)
 @pytest.mark.usefixtures("store")
 def test_a_logout_that_the_keyring_refuses_is_an_error_after_the_sign_in_has_ended(tmp_path: Path) -> None:

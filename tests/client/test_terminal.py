@@ -6,7 +6,6 @@ import json
 import unicodedata
 from typing import Any
 
-import pytest
 from community_messaging.cli.output import REORDERING, clean, echo_json, message_lines
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +67,6 @@ def test_json_is_ascii_without_control_characters(text: str) -> None:
     assert line.isascii()
 
 
-@pytest.mark.parametrize("text", ["\x1b[2J", "\x9b31m", "\x1b]0;title\x07", "a\rb", "\u202egnp.exe", "\x7f\b"])
-def test_known_attacks_lose_their_effect(text: str) -> None:
-    assert clean(text).isprintable()
+def test_known_attacks_lose_their_effect() -> None:
+    for text in ["\x1b[2J", "\x9b31m", "\x1b]0;title\x07", "a\rb", "\u202egnp.exe", "\x7f\b"]:
+        assert clean(text).isprintable(), text
