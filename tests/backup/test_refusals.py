@@ -16,13 +16,16 @@ import pytest
 from django.conf import settings
 from psycopg.conninfo import make_conninfo
 
-from config.changes.restored import GENERATION_MAX
-from config.runtime import wal_archive
-from config.runtime.backups import BackupError, afterwards, checking, logical, making, manifest, programs, restoring
+from config.runtime.backups import BackupError, checking, logical, making, manifest, programs, restoring
 from config.runtime.backups.manifest import LOGICAL, PHYSICAL
 from config.runtime.data_folder import sole_use
-from tests.backup.database import a_database, begin_again_by_hand
+from tests.backup.database import a_database
 from tests.commands.running import refused
+
+pytestmark = [pytest.mark.slow, pytest.mark.processes]
+# Between two checkpoints of a busy server. Each file of the log has 16 megabytes, which a backup copies.
+PAUSE_SECONDS = 0.05
+RESERVED = "SELECT restart_lsn IS NOT NULL FROM pg_replication_slots WHERE slot_name LIKE 'backup%'"
 
 
 def silent(_line: str) -> None:
@@ -44,27 +47,34 @@ def backups(source: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
     return {kind: home / kind for kind in (PHYSICAL, LOGICAL)}
 
 
-@pytest.mark.slow
-@pytest.mark.processes
-def test_a_backup_has_its_log_while_the_server_removes_old_files_of_it(source: str, tmp_path: Path) -> None:
-    """As on a busy server, with many checkpoints."""
-    made = threading.Event()
+def test_a_backup_has_its_log_while_the_server_removes_old_files_of_it(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy server has many checkpoints. The log is reserved before the program of PostgreSQL begins."""
+    made, run, reserved = threading.Event(), programs.run, list[tuple[object, ...]]()
+
+    def run_and_note(*arguments: Any, **options: Any) -> None:
+        with psycopg.connect(source) as session:
+            reserved.extend(session.execute(RESERVED).fetchall())
+        run(*arguments, **options)
+
+    monkeypatch.setattr(programs, "run", run_and_note)
 
     def remove_old_log() -> None:
         with psycopg.connect(source, autocommit=True) as session:
-            while not made.is_set():
+            while not made.wait(PAUSE_SECONDS):
                 session.execute("SELECT pg_switch_wal()")
                 session.execute("CHECKPOINT")
 
     with ThreadPoolExecutor(1) as pool:
         removing = pool.submit(remove_old_log)
         try:
-            for number in range(3):
-                making.make(source, tmp_path / str(number), kind=PHYSICAL, say=silent)
-                checking.check(tmp_path / str(number))
+            making.make(source, tmp_path / "backup", kind=PHYSICAL, say=silent)
+            checking.check(tmp_path / "backup")
         finally:
             made.set()
         removing.result()
+    assert reserved == [(True,)]
 
 
 @pytest.fixture(params=[PHYSICAL, LOGICAL])
@@ -73,8 +83,6 @@ def copy(request: pytest.FixtureRequest, backups: dict[str, Path], tmp_path: Pat
     return Path(shutil.copytree(backups[request.param], tmp_path / "copy"))
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_backup_says_what_it_is_of_and_has_no_secret(backups: dict[str, Path]) -> None:
     for kind, folder in backups.items():
         found = checking.check(folder)
@@ -117,8 +125,6 @@ def alter_the_manifest(folder: Path) -> None:
     (folder / manifest.FILE).write_text(json.dumps(content | {"fingerprints": {}}))
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 @pytest.mark.parametrize(
     "damage", [truncate, flip_a_bit, add_a_file, remove_the_manifest, garble_the_manifest, alter_the_manifest]
 )
@@ -136,8 +142,6 @@ def rewrite(folder: Path, **changes: object) -> None:
     (folder / manifest.FILE).write_text(json.dumps(content | {"digest": manifest._digest(content)}))
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_backup_of_a_newer_release_is_refused(copy: Path) -> None:
     rewrite(copy, migrations=["messaging.9999_from_the_future"], release="9.0.0")
     with pytest.raises(BackupError, match=r"release 9\.0\.0, whose migration messaging\.9999"):
@@ -147,8 +151,6 @@ def test_a_backup_of_a_newer_release_is_refused(copy: Path) -> None:
         checking.check(copy)
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_other_secrets_are_refused_and_previous_ones_are_not(
     backups: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -162,8 +164,6 @@ def test_other_secrets_are_refused_and_previous_ones_are_not(
     checking.check_secrets(found, data=tmp_path, debug=False)
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_check_compares_the_secrets_also_with_an_archive(
     backups: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -173,8 +173,6 @@ def test_a_check_compares_the_secrets_also_with_an_archive(
     assert "unless they were rotated since" in text
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_folder_that_is_not_empty_or_nowhere_is_refused(source: str, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
@@ -184,8 +182,6 @@ def test_a_folder_that_is_not_empty_or_nowhere_is_refused(source: str, tmp_path:
     assert [path.name for path in tmp_path.iterdir()] == ["full"]
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_service_that_starts_is_not_backed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.delenv("DATABASE_URL")
     settings.DATA_DIR = tmp_path
@@ -195,8 +191,6 @@ def test_a_service_that_starts_is_not_backed_up(tmp_path: Path, monkeypatch: pyt
         assert f"uses {tmp_path}" in refused("backup", str(tmp_path / "backup"))
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 @pytest.mark.parametrize("kind", [PHYSICAL, LOGICAL])
 def test_a_database_that_is_not_the_service_s_is_not_backed_up(tmp_path: Path, kind: str) -> None:
     with a_database() as emptied, psycopg.connect(emptied) as session:
@@ -209,23 +203,12 @@ def test_a_database_that_is_not_the_service_s_is_not_backed_up(tmp_path: Path, k
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_backup_of_a_database_that_is_not_the_service_s_is_refused(copy: Path) -> None:
     rewrite(copy, fingerprints={})
     with pytest.raises(BackupError, match="no service has run with"):
         checking.check(copy)
 
 
-def test_no_database_is_made_for_a_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    monkeypatch.delenv("DATABASE_URL")
-    settings.DATA_DIR = tmp_path
-    assert f"{tmp_path} has no database" in refused("backup", str(tmp_path / "backup"))
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_backup_that_fails_leaves_nothing(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(folder: Path) -> None:
         raise OSError(28, "No space left on device")
@@ -236,13 +219,6 @@ def test_a_backup_that_fails_leaves_nothing(source: str, tmp_path: Path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
-def test_too_little_space_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    with pytest.raises(BackupError, match="GB are needed"):
-        making.check_space(tmp_path, 10**18)
-
-
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_server_that_does_not_answer_is_refused_without_its_password(tmp_path: Path) -> None:
     url = "postgresql://user:s3cr@127.0.0.1:1/name"
     with pytest.raises(BackupError, match="does not answer") as refusal:
@@ -250,16 +226,12 @@ def test_a_server_that_does_not_answer_is_refused_without_its_password(tmp_path:
     assert "s3cr" not in str(refusal.value)
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_program_of_another_version_is_not_used() -> None:
     assert programs.find("pg_dump", major=18).is_file()
     with pytest.raises(BackupError, match="PostgreSQL 99"):
         programs.find("pg_basebackup", major=99)
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_the_password_is_not_an_argument_of_a_program() -> None:
     seen: list[str] = []
     programs.run(Path("/bin/echo"), url="postgresql://user:s3cr@host/name", say=seen.append)
@@ -272,8 +244,6 @@ def rows(url: str) -> list[tuple[object, ...]]:
         return session.execute("SELECT name FROM api_secretfingerprint").fetchall()
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_logical_backup_is_restored_into_an_empty_database_and_replaces_one_only_by_force(
     backups: dict[str, Path],
 ) -> None:
@@ -296,8 +266,6 @@ def test_a_logical_backup_is_restored_into_an_empty_database_and_replaces_one_on
             assert ("more",) not in tables.fetchall()
 
 
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_restore_that_fails_or_is_in_use_leaves_the_database_as_it_was(
     backups: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -321,97 +289,31 @@ def test_a_restore_that_fails_or_is_in_use_leaves_the_database_as_it_was(
             assert session.execute("SELECT count(*) FROM more").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("begin_again", [afterwards.begin_again, begin_again_by_hand])
-def test_two_restores_of_a_backup_begin_different_generations(
-    source: str, begin_again: Callable[[psycopg.Connection[tuple[Any, ...]]], None]
-) -> None:
-    generations = set()
-    with psycopg.connect(source) as session:
-        for _ in range(5):
-            begin_again(session)
-            rows = session.execute("SELECT generation FROM changes_changelog WHERE cluster = ''").fetchall()
-            generations |= {generation for (generation,) in rows}
-    assert len(generations) > 1
-    assert max(generations) < GENERATION_MAX
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-@pytest.mark.parametrize(
-    ("archive", "until", "message"),
-    [
+def test_a_moment_that_cannot_be_reached_is_refused(backups: dict[str, Path]) -> None:
+    for archive, until, message in [
         (None, timedelta(seconds=-1), "--until needs the archive"),
         (Path("/"), timedelta(days=-9), "use an earlier backup"),
         (Path("/"), timedelta(days=1), "in the future"),
-    ],
-)
-def test_a_moment_that_cannot_be_reached_is_refused(
-    backups: dict[str, Path], archive: Path | None, until: timedelta, message: str
-) -> None:
-    found = manifest.read(backups[PHYSICAL])
-    with pytest.raises(BackupError, match=message):
-        restoring._check_target(found, restoring.Target(archive, datetime.now(UTC) + until))
+    ]:
+        found = manifest.read(backups[PHYSICAL])
+        with pytest.raises(BackupError, match=message):
+            restoring._check_target(found, restoring.Target(archive, datetime.now(UTC) + until))
 
 
-@pytest.mark.slow
-@pytest.mark.processes
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_wrong_arguments_are_refused_in_one_sentence(backups: dict[str, Path]) -> None:
+    for arguments in [
         *(("--until", text) for text in ("yesterday", "2026-03-01T12:00:00", "")),
         ("--timeline", "-1"),
         ("--timeline", ""),
-    ],
-)
-def test_wrong_arguments_are_refused_in_one_sentence(backups: dict[str, Path], arguments: tuple[str, str]) -> None:
-    option, text = arguments
-    assert f"{option} is {text!r}: " in refused("restore", str(backups[LOGICAL]), option, text)
+    ]:
+        option, text = arguments
+        assert f"{option} is {text!r}: " in refused("restore", str(backups[LOGICAL]), option, text), arguments
 
 
-@pytest.mark.slow
-@pytest.mark.processes
-@pytest.mark.parametrize(("folder", "says"), [("", "--wal is empty"), ("/no", "/no is no folder")])
-def test_an_archive_that_is_none_is_refused(backups: dict[str, Path], folder: str, says: str) -> None:
-    assert says in refused("restore", str(backups[LOGICAL]), "--wal", folder)
+def test_an_archive_that_is_none_is_refused(backups: dict[str, Path]) -> None:
+    for folder, says in [("", "--wal is empty"), ("/no", "/no is no folder")]:
+        assert says in refused("restore", str(backups[LOGICAL]), "--wal", folder), (folder, says)
 
 
-def test_a_backup_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    assert "is no folder" in refused("restore", str(tmp_path / "nothing"))
-    assert "it is no backup" in refused("restore", str(tmp_path))
-
-
-@pytest.mark.slow
-@pytest.mark.processes
 def test_a_physical_backup_is_not_restored_to_a_server_of_ones_own(backups: dict[str, Path]) -> None:
     assert "DATABASE_URL names a server of your own" in refused("restore", str(backups[PHYSICAL]))
-
-
-def test_an_archive_has_an_absolute_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    from django.core.exceptions import ImproperlyConfigured
-
-    monkeypatch.setenv("WAL_ARCHIVE", "relative")
-    with pytest.raises(ImproperlyConfigured, match="absolute path"):
-        wal_archive.settings()
-    monkeypatch.setenv("WAL_ARCHIVE", "/archive")
-    assert wal_archive.settings()["archive_timeout"] == "60"
-
-
-def test_an_archived_file_is_never_replaced(tmp_path: Path) -> None:
-    import subprocess
-
-    archive, data = tmp_path / "wal archive 100%", tmp_path / "data"
-    archive.mkdir()
-    data.mkdir()
-    command = wal_archive.archive_command(archive).replace("%%", "%").replace("%p", "log").replace("%f", "0001")
-
-    def archived() -> int:
-        return subprocess.run(["sh", "-c", command], cwd=data, check=False, stderr=subprocess.DEVNULL).returncode
-
-    (data / "log").write_bytes(b"first" * 1000)
-    assert archived() == archived() == 0
-    (data / "log").write_bytes(b"other" * 1000)
-    assert archived() != 0
-    assert [path.name for path in archive.iterdir()] == ["0001.gz"]
-    restore = wal_archive.restore_command(archive).replace("%%", "%").replace("%p", "back").replace("%f", "0001")
-    assert subprocess.run(["sh", "-c", restore], cwd=data, check=False).returncode == 0
-    assert (data / "back").read_bytes() == b"first" * 1000
