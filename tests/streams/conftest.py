@@ -16,6 +16,7 @@ ENVIRONMENT = SETTINGS | {
     "STREAMS": "1",
     "STREAM_HEARTBEAT_SECONDS": "1",
     "TRUSTED_PROXIES": "127.0.0.1",
+    "METRICS_ALLOWED": "127.0.0.1",
 }
 
 
@@ -31,9 +32,16 @@ def stream_service() -> Iterator[Service]:
         yield service
 
 
-@pytest.fixture
-def clients(stream_service: Service) -> Clients:
+@pytest.fixture(scope="session")
+def all_clients(stream_service: Service) -> Clients:
+    """One for all tests: a super admin is created by a command."""
     return Clients(stream_service)
+
+
+@pytest.fixture
+def clients(all_clients: Clients) -> Clients:
+    all_clients.reconnect()
+    return all_clients
 
 
 @pytest.fixture

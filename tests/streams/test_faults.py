@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import time
@@ -12,11 +13,12 @@ from http.client import HTTPException
 import psycopg
 import pytest
 
+from tests.remote import Remote
 from tests.service import Service
 from tests.streams.client import EventStream, following, open_stream
 from tests.streams.faults import LISTENER, TERMINATE, kill_stream_process, stream_processes, terminate_listener
 from tests.streams.posting import Poster
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
@@ -102,16 +104,25 @@ def test_a_client_that_does_not_read_is_cut_and_resumes_without_loss(stream_serv
         request = f"GET /v1/changes/stream?pageId={poster.page_id} HTTP/1.1\r\nHost: localhost\r\n\r\n"
         client.sendall(request.encode())
         received_bytes = client.recv(2048)
+        assert eventually(lambda: open_streams(stream_service) == 1)
         start = poster.changes(tail="true")["nextCursor"]
         # Eight megabytes: the socket buffers of the system take over four.
         posts = [poster.post("漢" * 20_000) for _ in range(130)]
-        time.sleep(12)
+        assert eventually(lambda: open_streams(stream_service) == 0), "the client is not cut"
         client.settimeout(PATIENCE_SECONDS)
         while part := client.recv(65536):
             received_bytes += part
     assert received_bytes.count(b"event: message.created") < len(posts)
     assert not received_bytes.endswith(b"0\r\n\r\n"), "the response is incomplete"
     assert list(received(stream_service, poster, start, posts[-1])) == posts
+
+
+def open_streams(service: Service) -> float:
+    """As the metric says; those of earlier tests end within moments."""
+    text = Remote(service.port).call("GET", "/metrics").body.decode()
+    found = re.search(r"^community_messaging_streams_open (\S+)$", text, re.MULTILINE)
+    assert found, text
+    return float(found[1])
 
 
 def test_streams_end_at_once_when_the_stream_process_stops(stream_service: Service, poster: Poster) -> None:

@@ -87,7 +87,7 @@ def _write_one(number: str, random: Random) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_connections_closed")
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_clients_that_come_and_go_get_every_row_once_in_one_order(seed: int) -> None:
     asyncio.run(_race(reading.now(), seed))
 

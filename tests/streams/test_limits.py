@@ -85,11 +85,19 @@ def ends_in_time(stream_service: Service, clients: Clients, poster: Poster) -> b
     return in_time
 
 
-def test_a_persons_stream_ends_with_the_sessions(stream_service: Service, clients: Clients) -> None:
+def test_a_persons_stream_ends_with_the_sessions_and_another_goes_on(
+    stream_service: Service, clients: Clients, poster: Poster
+) -> None:
     def ends_in_time() -> bool:
-        person = clients.person()
-        with following(stream_service.stream_port, headers=person.user) as stream:
+        person, other = clients.person(), clients.person()
+        with (
+            following(stream_service.stream_port, headers=person.user) as stream,
+            following(stream_service.stream_port, headers=other.user, pageId=poster.page_id) as untouched,
+        ):
             clients.ask("/api/auth/logout-all", {}, **person.signed_in)
-            return stream.is_over_within(REVOKED_WITHIN_SECONDS)
+            in_time = stream.is_over_within(REVOKED_WITHIN_SECONDS)
+            post = poster.post()
+            assert [event.data["messageId"] for event in untouched.take(1)] == [post]
+        return in_time
 
     assert any(ends_in_time() for _ in range(ATTEMPTS))

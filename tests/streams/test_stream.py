@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 
 import pytest
 
 from tests.remote import Remote
-from tests.service import ROOT, Service
+from tests.service import Service
 from tests.streams.client import following, open_stream
 from tests.streams.posting import Poster
 
@@ -136,14 +135,8 @@ def test_a_hidden_post_is_shown_no_more(stream_service: Service, poster: Poster)
     with following(stream_service.stream_port, pageId=poster.page_id) as stream:
         start, post = stream.last_id, poster.post()
         stream.take(1)
-        poster.clients.super_admin()
-        code = (
-            "from uuid import UUID; from messaging.models import Account;"
-            "from messaging.services.moderation import hide_message;"
-            f"hide_message(message_id=UUID('{post}'), by=Account.objects.filter(is_superuser=True).first())"
-        )
-        command = [sys.executable, "manage.py", "shell", "-c", code]
-        subprocess.run(command, cwd=ROOT, env=stream_service.environment, check=True, capture_output=True)
+        admin = poster.clients.super_admin()
+        poster.clients.ask(f"/v1/moderation/messages/{post}/hide", {"reason": "Test."}, **admin.user)
         (hidden,) = stream.take(1)
     assert (hidden.type, hidden.data["messageId"], hidden.data["message"]) == ("message.hidden", post, None)
     with following(stream_service.stream_port, pageId=poster.page_id, after=start) as stream:
