@@ -44,6 +44,8 @@ def test_a_super_admin_disables_with_a_reason_and_enables(admin_client: Client) 
     owner = Owner()
     created = owner.create(URL)
     webhook = Webhook.objects.get()
+    other = Owner().create(URL)
+    before = Webhook.objects.values().get(pk=other["id"])
     admin_client.post(page(webhook, "disable"), {"reason": ""})
     assert owner.get(created)["status"] == "active"
     decide(admin_client, webhook, "disable", reason="Floods its receiver")
@@ -51,6 +53,7 @@ def test_a_super_admin_disables_with_a_reason_and_enables(admin_client: Client) 
     assert (state["disabledReason"], state["disabledDetails"]) == ("super_admin", "Floods its receiver")
     decide(admin_client, webhook, "enable", reason="")
     assert owner.get(created)["status"] == "active"
+    assert Webhook.objects.values().get(pk=other["id"]) == before
     assert [entry.change_message for entry in LogEntry.objects.order_by("pk")] == [
         "Disabled (active → disabled): Floods its receiver",
         "Enabled (disabled → active).",

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -198,21 +199,23 @@ def test_after_a_day_of_failures_it_is_disabled_until_a_test_succeeds(receiver: 
     assert (site.state()["status"], site.state()["disabledReason"]) == ("active", None)
 
 
-def test_a_receiver_that_is_gone_disables_at_once(receiver: Receiver) -> None:
-    site = Site(receiver)
+def test_a_receiver_that_is_gone_disables_at_once_and_no_other_webhook(receiver: Receiver) -> None:
+    site, other = Site(receiver), Site(receiver)
     site.post()
     receiver.respond = status(410)
     assert site.send() == [False]
     assert (site.state()["status"], site.state()["disabledReason"]) == ("disabled", "gone")
+    assert other.state()["status"] == "active"
 
 
 def test_a_super_admin_disables_it_and_only_a_super_admin_enables_it(receiver: Receiver) -> None:
-    site, boss = Site(receiver), SuperAdminFactory()
+    site, other, boss = Site(receiver), Site(receiver), SuperAdminFactory()
     site.post()
-    webhook_id = Webhook.objects.get().pk
+    webhook_id = UUID(site.webhook["id"])
     disable_webhook(webhook_id=webhook_id, by=boss, reason="Floods")
     state = site.state()
     assert (state["disabledReason"], state["disabledDetails"]) == ("super_admin", "Floods")
+    assert other.state()["status"] == "active"
     answer = site.owner.api.post(f"{WEBHOOKS}/{webhook_id}/test")
     assert (answer.status, answer.error) == (403, "webhook_blocked")
     assert waiting_webhooks() == []
@@ -236,9 +239,10 @@ def test_a_super_admin_disables_it_during_an_attempt(receiver: Receiver) -> None
 
 
 def test_without_its_embed_nothing_is_sent(receiver: Receiver) -> None:
-    site, boss = Site(receiver), SuperAdminFactory()
+    site, other, boss = Site(receiver), Site(receiver), SuperAdminFactory()
     disable_embed(embed_id=site.owner.embed.pk, by=boss)
     assert site.send() == []
+    assert other.state()["status"] == "active"
     assert (site.state()["status"], site.state()["disabledReason"]) == ("disabled", "target_unavailable")
     site.post()
     enable_embed(embed_id=site.owner.embed.pk, by=boss)
@@ -287,10 +291,11 @@ def test_the_operator_of_a_frozen_agent_gets_its_events(receiver: Receiver) -> N
 
 def test_a_suspended_operator_gets_nothing(receiver: Receiver) -> None:
     agent = agent_with_token()
-    webhook = a_webhook(agent, receiver.url)
+    webhook, other = a_webhook(agent, receiver.url), a_webhook(agent_with_token(), receiver.url)
     suspend_person(person=agent.request.requester, by=SuperAdminFactory())
     assert send_events(webhook.pk) == []
-    assert Webhook.objects.get().disabled_reason == "target_unavailable"
+    assert Webhook.objects.get(pk=webhook.pk).disabled_reason == "target_unavailable"
+    assert Webhook.objects.get(pk=other.pk).status == "active"
 
 
 @pytest.mark.parametrize("wait", [False, True])

@@ -27,8 +27,8 @@ def send(url: str) -> Outcome:
 
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attempts end after half a second."""
-    monkeypatch.setattr(posting, "SECONDS", 0.5)
+    """Attempts end after a fifth of a second."""
+    monkeypatch.setattr(posting, "SECONDS", 0.2)
 
 
 class NameServer:
@@ -57,20 +57,20 @@ def test_every_2xx_acknowledges(receiver: Receiver, code: int) -> None:
     assert "authorization" not in request.headers
 
 
-@pytest.mark.parametrize("code", [400, 401, 404, 410, 429, 500, 503])
-def test_an_error_status_is_refused(receiver: Receiver, code: int) -> None:
-    receiver.respond = status(code)
-    outcome = send(receiver.url)
-    assert (outcome.status_code, outcome.error, outcome.is_gone) == (code, DeliveryError.REFUSED, code == 410)
-
-
-@pytest.mark.parametrize("code", [300, 301, 302, 303, 304, 307, 308])
-def test_a_redirect_is_not_followed(receiver: Receiver, code: int) -> None:
-    with running_receiver() as other:
-        receiver.respond = status(code, Location=other.url)
+def test_an_error_status_is_refused(receiver: Receiver) -> None:
+    for code in [400, 401, 404, 410, 429, 500, 503]:
+        receiver.respond = status(code)
         outcome = send(receiver.url)
-    assert (outcome.status_code, outcome.error) == (code, DeliveryError.REDIRECTED)
-    assert other.received == []
+        assert (outcome.status_code, outcome.error, outcome.is_gone) == (code, DeliveryError.REFUSED, code == 410), code
+
+
+def test_a_redirect_is_not_followed(receiver: Receiver) -> None:
+    for code in [300, 301, 302, 303, 304, 307, 308]:
+        with running_receiver() as other:
+            receiver.respond = status(code, Location=other.url)
+            outcome = send(receiver.url)
+        assert (outcome.status_code, outcome.error) == (code, DeliveryError.REDIRECTED), code
+        assert other.received == [], code
 
 
 def test_proxies_of_the_environment_are_not_used(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,9 +86,8 @@ def test_the_body_of_the_response_is_not_read(receiver: Receiver, brief: None) -
     assert send(receiver.url).is_delivered
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
+def test_an_invalid_or_endless_response_is_an_error(receiver: Receiver) -> None:
+    for data in [
         b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 100_000,
         b"HTTP/1.1 200 OK\r\n" + b"X-Many: 1\r\n" * 10_000,
         b"HTTP/1.1 103 Early Hints\r\n\r\n" * 10_000,
@@ -97,13 +96,11 @@ def test_the_body_of_the_response_is_not_read(receiver: Receiver, brief: None) -
         b"",
         b"HTTP/1.1 2",
         b"HTTP/1.1 9999 Nonsense\r\n\r\n",
-    ],
-)
-def test_an_invalid_or_endless_response_is_an_error(receiver: Receiver, data: bytes) -> None:
-    receiver.respond = raw(data)
-    outcome = send(receiver.url)
-    assert outcome.status_code is None
-    assert outcome.error in (DeliveryError.INVALID_RESPONSE, DeliveryError.CONNECTION_FAILED)
+    ]:
+        receiver.respond = raw(data)
+        outcome = send(receiver.url)
+        assert outcome.status_code is None, data
+        assert outcome.error in (DeliveryError.INVALID_RESPONSE, DeliveryError.CONNECTION_FAILED), data
 
 
 def test_an_interim_response_precedes_the_final_one(receiver: Receiver) -> None:
@@ -120,7 +117,7 @@ def test_an_attempt_is_limited_in_total(receiver: Receiver, brief: None, respond
     def attempt() -> None:
         outcome = send(receiver.url)
         assert (outcome.status_code, outcome.error) == (None, DeliveryError.TIMEOUT)
-        assert outcome.duration_ms >= 500
+        assert outcome.duration_ms >= 200
 
     assert takes_less_than(2.5, attempt)
 
@@ -198,30 +195,32 @@ def test_a_certificate_of_an_unknown_authority_is_refused(
         assert receiver.received == []
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "0x7f.1", "2130706433"]
-)
-def test_no_connection_to_a_local_address(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(0.1)
-        outcome = send(f"https://{host}:{server.getsockname()[1]}/")
-        assert outcome.error is DeliveryError.ADDRESS_NOT_ALLOWED
-        with pytest.raises(TimeoutError):
-            server.accept()
+def require_no_connection(server: socket.socket) -> None:
+    """The first connection that the server gets is one of this test."""
+    with socket.socket() as own:
+        own.connect(server.getsockname())
+        with server.accept()[0] as accepted:
+            assert accepted.getpeername() == own.getsockname()
+
+
+def test_no_connection_to_a_local_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "0x7f.1", "2130706433"]:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            outcome = send(f"https://{host}:{server.getsockname()[1]}/")
+            assert outcome.error is DeliveryError.ADDRESS_NOT_ALLOWED, host
+            require_no_connection(server)
 
 
 def test_a_name_that_moves_to_a_local_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rebinding: the name had a global address when the webhook was created."""
     names = NameServer(monkeypatch, "127.0.0.1")
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(0.1)
         outcome = send(f"https://{HOST_NAME}:{server.getsockname()[1]}/")
         assert outcome.error is DeliveryError.ADDRESS_NOT_ALLOWED
-        with pytest.raises(TimeoutError):
-            server.accept()
+        require_no_connection(server)
     assert names.asked == [HOST_NAME]
 
 
-@pytest.mark.parametrize("url", ["http://93.184.215.14/", "ftp://93.184.215.14/", "https://a:b@93.184.215.14/"])
-def test_a_url_that_is_not_allowed_any_more_is_refused(url: str) -> None:
-    assert send(url).error is DeliveryError.ADDRESS_NOT_ALLOWED
+def test_a_url_that_is_not_allowed_any_more_is_refused() -> None:
+    for url in ["http://93.184.215.14/", "ftp://93.184.215.14/", "https://a:b@93.184.215.14/"]:
+        assert send(url).error is DeliveryError.ADDRESS_NOT_ALLOWED, url

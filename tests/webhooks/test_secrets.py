@@ -54,8 +54,10 @@ def test_the_library_of_standard_webhooks_verifies_a_request(receiver: Receiver)
 
 
 def test_the_former_secret_signs_beside_the_new_one_for_a_day(receiver: Receiver) -> None:
-    webhook = Pair(receiver)
+    webhook, other = Pair(receiver), Owner().create(receiver.url)
+    before = Webhook.objects.values().get(pk=other["id"])
     rotated = webhook.rotate()
+    assert Webhook.objects.values().get(pk=other["id"]) == before
     assert rotated["secret"] != webhook.created["secret"]
     assert webhook.is_signed_with(rotated["secret"])
     assert webhook.is_signed_with(webhook.created["secret"])
