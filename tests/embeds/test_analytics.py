@@ -107,9 +107,8 @@ def test_default_period_is_the_last_30_days() -> None:
     assert (body["totals"]["embed_load"], body["uniqueVisitors"]) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_invalid_query_is_400() -> None:
+    for query in [
         {"from": "2026-03-02", "to": "2026-03-01"},
         {"from": "2025-01-01", "to": "2026-02-05"},
         {"from": "2026-1-1"},
@@ -121,12 +120,10 @@ def test_default_period_is_the_last_30_days() -> None:
         {"to": "2026-03-01T00:00:00Z"},
         {"format": "xml"},
         {"from": "0001-01-01", "to": "9999-12-31"},
-    ],
-)
-def test_invalid_query_is_400(query: dict[str, str]) -> None:
-    response = read(an_embed(), **query)
-    assert (response.status, response.error) == (400, "invalid_input")
-    assert response.json["field"] in query
+    ]:
+        response = read(an_embed(), **query)
+        assert (response.status, response.error) == (400, "invalid_input"), query
+        assert response.json["field"] in query, query
 
 
 def test_longest_earliest_and_latest_periods_are_accepted() -> None:

@@ -53,10 +53,10 @@ def test_lang_adds_the_texts_of_the_loader_and_the_colour_of_text(lang: str, clo
     assert response.json["words"]["close"] == close
 
 
-@pytest.mark.parametrize("lang", ["", "xx", "DE", "de-AT", "de%00", "../en", "x" * 5000])
-def test_unknown_lang_is_400(lang: str) -> None:
-    response = Api().get(f"{path_of(an_embed())}?lang={lang}")
-    assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", "lang")
+def test_unknown_lang_is_400() -> None:
+    for lang in ["", "xx", "DE", "de-AT", "de%00", "../en", "x" * 5000]:
+        response = Api().get(f"{path_of(an_embed())}?lang={lang}")
+        assert (response.status, response.error, response.json["field"]) == (400, "invalid_input", "lang"), lang
 
 
 def test_etag_is_304_until_a_change_which_shows_at_once() -> None:
@@ -78,9 +78,8 @@ def test_head_returns_no_body() -> None:
     assert (response.status_code, response.content) == (200, b"")
 
 
-@pytest.mark.parametrize(
-    ("origin", "status"),
-    [
+def test_origin_has_to_be_allowed_by_both_lists() -> None:
+    for origin, status in [
         (None, 200),
         ("https://example.com", 200),
         ("http://www.example.com:8080", 200),
@@ -89,18 +88,16 @@ def test_head_returns_no_body() -> None:
         ("https://bad.example.com", 403),
         ("null", 403),
         ("nonsense", 403),
-    ],
-)
-def test_origin_has_to_be_allowed_by_both_lists(origin: str | None, status: int) -> None:
-    embed = an_embed(domain_whitelist=["example.com", "*.example.org"], domain_blacklist=["bad.example.com"])
-    response = Api().get(path_of(embed), headers={"Origin": origin} if origin else {})
-    assert response.status == status
-    assert response.headers["Access-Control-Allow-Origin"] == "*"
-    assert response.headers["Vary"] == "Origin"
-    if status == 403:
-        assert response.error == "domain_not_allowed"
-        assert response.headers["Cache-Control"] == "no-store"
-        assert "ETag" not in response.headers
+    ]:
+        embed = an_embed(domain_whitelist=["example.com", "*.example.org"], domain_blacklist=["bad.example.com"])
+        response = Api().get(path_of(embed), headers={"Origin": origin} if origin else {})
+        assert response.status == status, (origin, status)
+        assert response.headers["Access-Control-Allow-Origin"] == "*", (origin, status)
+        assert response.headers["Vary"] == "Origin", (origin, status)
+        if status == 403:
+            assert response.error == "domain_not_allowed", (origin, status)
+            assert response.headers["Cache-Control"] == "no-store", (origin, status)
+            assert "ETag" not in response.headers, (origin, status)
 
 
 def test_change_of_the_blacklist_applies_at_once() -> None:

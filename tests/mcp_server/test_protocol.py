@@ -61,11 +61,13 @@ class TestVersions:
 
 
 class TestHttp:
-    @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
-    def test_only_post_is_allowed(self, method: str) -> None:
-        for api in (Api(), agent_with_token().api):
-            answer = api.send(method, PATH)
-            assert (answer.status, answer.error, answer.headers["Allow"]) == (405, "method_not_allowed", "POST")
+    def test_only_post_is_allowed(self) -> None:
+        for method in ["GET", "PUT", "DELETE", "PATCH"]:
+            for api in (Api(), agent_with_token().api):
+                answer = api.send(method, PATH)
+                assert (answer.status, answer.error, answer.headers["Allow"]) == (405, "method_not_allowed", "POST"), (
+                    method
+                )
 
     def test_a_bad_token_is_challenged(self) -> None:
         agent = agent_with_token()
@@ -75,8 +77,9 @@ class TestHttp:
             assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
 
     def test_a_revoked_token_is_challenged(self) -> None:
-        agent = agent_with_token()
+        agent, other = agent_with_token(), agent_with_token()
         agent.operator.post(f"/v1/agent-tokens/{agent.token.pk}/revoke", {})
+        assert other.api.post(PATH, LIST).status == 200
         answer = agent.api.post(PATH, LIST)
         assert (answer.status, answer.error) == (401, "token_revoked")
 
@@ -85,25 +88,12 @@ class TestHttp:
         answer = Api({"Authorization": person.credentials["Authorization"]}).post(PATH, LIST)
         assert (answer.status, answer.error) == (401, "not_authenticated")
 
-    @pytest.mark.parametrize(
-        "origin",
-        [
-            "https://evil.example",
-            "null",
-            "http://[",
-            "https://evil.example:8000",
-            # The host of the service at another port and by another scheme, and hosts that begin or end with its name.
-            "http://testserver:8001",
-            "https://testserver",
-            "http://testserver.evil.example",
-            "http://evil.testserver",
-            "http://testserver@evil.example",
-            "testserver",
-            "",
-        ],
-    )
-    def test_web_pages_of_other_hosts_are_refused(self, origin: str) -> None:
-        assert rpc_error(Mcp().post(LIST, headers={"Origin": origin})) == (403, -32600)
+    def test_web_pages_of_other_origins_are_refused(self) -> None:
+        # Also the host of the service at another port and by another scheme, and hosts that begin or end with its name.
+        own = ["http://testserver:8001", "https://testserver", "http://testserver.evil.example", "http://evil.testserver"]
+        others = ["https://evil.example", "null", "http://[", "http://testserver@evil.example", "testserver", ""]
+        for origin in [*own, *others]:
+            assert rpc_error(Mcp().post(LIST, headers={"Origin": origin})) == (403, -32600), origin
 
     def test_the_services_own_origin_is_accepted(self, settings: Any) -> None:
         settings.APP_URL = "https://app.example"
@@ -120,10 +110,10 @@ class TestHttp:
     def test_another_host_is_refused(self) -> None:
         assert Mcp().post(LIST, headers={"Host": "evil.example"}).error == "invalid_input"
 
-    @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", ""])
-    def test_another_media_type_is_refused(self, content_type: str) -> None:
-        answer = Api().send("POST", PATH, raw=orjson.dumps(LIST), content_type=content_type)
-        assert (answer.status, answer.error) == (415, "unsupported_media_type")
+    def test_another_media_type_is_refused(self) -> None:
+        for content_type in ["text/plain", "application/x-www-form-urlencoded", ""]:
+            answer = Api().send("POST", PATH, raw=orjson.dumps(LIST), content_type=content_type)
+            assert (answer.status, answer.error) == (415, "unsupported_media_type"), content_type
 
     def test_a_body_over_the_cap_is_refused(self) -> None:
         answer = Mcp().post(message("x" * 1_048_577, {}))
@@ -208,40 +198,39 @@ HOSTILE: list[tuple[bytes, tuple[int, int]]] = [
 
 
 class TestHostileMessages:
-    @pytest.mark.parametrize(("raw", "expected"), HOSTILE, ids=range(len(HOSTILE)))
-    def test_are_errors_of_json_rpc(self, raw: bytes, expected: tuple[int, int]) -> None:
-        assert rpc_error(Api().send("POST", PATH, raw=raw)) == expected
+    def test_are_errors_of_json_rpc(self) -> None:
+        for raw, expected in HOSTILE:
+            assert rpc_error(Api().send("POST", PATH, raw=raw)) == expected, (raw, expected)
 
     def test_a_parse_error_has_the_body_of_the_refusal(self) -> None:
         error = Api().send("POST", PATH, raw=b"{").json["error"]
         assert error["data"]["error"] == "invalid_input"
         assert error["data"]["requestId"]
 
-    @pytest.mark.parametrize("value", ['"a\\u0000b"', '"\\ud800"', "1e30", "NaN", "9" * 30, "[" * 40 + "]" * 40])
-    @pytest.mark.parametrize("id", [7, "seven", -(2**60)])
-    def test_a_value_that_is_refused_is_answered_with_the_id_of_the_request(self, value: str, id: Any) -> None:
-        head = orjson.dumps({"jsonrpc": "2.0", "id": id, "method": "tools/call"})[:-1]
-        raw = head + b',"params":{"name":"search","arguments":{"query":' + value.encode() + b"}}}"
-        answer = Api().send("POST", PATH, raw=raw)
-        assert (rpc_error(answer), answer.json["id"]) == (PARSE, id)
-        assert answer.json["error"]["data"]["error"] == "invalid_input"
+    def test_a_value_that_is_refused_is_answered_with_the_id_of_the_request(self) -> None:
+        for value in ['"a\\u0000b"', '"\\ud800"', "1e30", "NaN", "9" * 30, "[" * 40 + "]" * 40]:
+            for sent_id in [7, "seven", -(2**60)]:
+                head = orjson.dumps({"jsonrpc": "2.0", "id": sent_id, "method": "tools/call"})[:-1]
+                raw = head + b',"params":{"name":"search","arguments":{"query":' + value.encode() + b"}}}"
+                answer = Api().send("POST", PATH, raw=raw)
+                assert (rpc_error(answer), answer.json["id"]) == (PARSE, sent_id), (value, sent_id)
+                assert answer.json["error"]["data"]["error"] == "invalid_input", (value, id)
 
-    @pytest.mark.parametrize("id", ['"\\ud800"', "9" * 30, "1.5", "true", "[]", '"\\u0000"'])
-    def test_an_id_that_cannot_be_repeated_is_null(self, id: str) -> None:
-        raw = b'{"jsonrpc":"2.0","id":' + id.encode() + b',"method":"ping","params":{"a":NaN}}'
-        assert Api().send("POST", PATH, raw=raw).json["id"] is None
+    def test_an_id_that_cannot_be_repeated_is_null(self) -> None:
+        for sent_id in ['"\\ud800"', "9" * 30, "1.5", "true", "[]", '"\\u0000"']:
+            raw = b'{"jsonrpc":"2.0","id":' + sent_id.encode() + b',"method":"ping","params":{"a":NaN}}'
+            assert Api().send("POST", PATH, raw=raw).json["id"] is None, sent_id
 
-    @pytest.mark.parametrize("method", ["", "resources/list", "tools", "__class__", "x" * 10_000, "\U000e0001"])
-    def test_unknown_methods(self, method: str) -> None:
-        assert rpc_error(Mcp().post(message(method, {}))) == (200, -32601)
+    def test_unknown_methods(self) -> None:
+        for method in ["", "resources/list", "tools", "__class__", "x" * 10_000, "\U000e0001"]:
+            assert rpc_error(Mcp().post(message(method, {}))) == (200, -32601), method
 
-    @pytest.mark.parametrize("id", [0, -1, 2**63 - 1, "", "x" * 10_000, "\u202e"])
-    def test_an_id_is_returned_unchanged(self, id: Any) -> None:
-        assert Mcp().post(message("ping", {}, id=id)).json["id"] == id
+    def test_an_id_is_returned_unchanged(self) -> None:
+        for sent_id in [0, -1, 2**63 - 1, "", "x" * 10_000, "\u202e"]:
+            assert Mcp().post(message("ping", {}, id=sent_id)).json["id"] == sent_id, sent_id
 
-    @pytest.mark.parametrize(
-        "params",
-        [
+    def test_bad_parameters_of_a_call(self) -> None:
+        for params in [
             {},
             {"name": None},
             {"name": 1},
@@ -251,10 +240,8 @@ class TestHostileMessages:
             {"name": "read_page", "arguments": "url"},
             {"name": "read_page", "arguments": {"url": "https://a.example"}, "requestState": "forged"},
             {"name": "read_page", "arguments": {"url": "https://a.example"}, "requestState": 1},
-        ],
-    )
-    def test_bad_parameters_of_a_call(self, params: dict[str, Any]) -> None:
-        assert rpc_error(Mcp().post(message("tools/call", params))) == (200, -32602)
+        ]:
+            assert rpc_error(Mcp().post(message("tools/call", params))) == (200, -32602), params
 
     def test_a_notification_runs_no_tool(self) -> None:
         call = message("tools/call", {"name": "write_post", "arguments": {"url": "https://a.example", "content": "x"}})

@@ -61,9 +61,8 @@ class TestReadPage:
         assert message["replyCount"] == 0
         assert not [name for name, value in message.items() if value in (None, "", [], {})]
 
-    @pytest.mark.parametrize(
-        ("arguments", "error"),
-        [
+    def test_bad_arguments_are_refused_in_band(self) -> None:
+        for arguments, error in [
             ({"url": "blog.example"}, "invalid_url"),
             ({"url": "ftp://blog.example/"}, "invalid_url"),
             ({"url": ""}, "invalid_url"),
@@ -76,12 +75,10 @@ class TestReadPage:
             ({"url": URL, "limit": "2"}, "invalid_input"),
             ({"url": URL, "limit": True}, "invalid_input"),
             ({"url": URL, "pageId": "p1_x"}, "invalid_input"),
-        ],
-    )
-    def test_bad_arguments_are_refused_in_band(self, arguments: dict[str, Any], error: str) -> None:
-        result = Mcp().call("read_page", **arguments)
-        assert result.error == error
-        assert result.refusal["message"]
+        ]:
+            result = Mcp().call("read_page", **arguments)
+            assert result.error == error, (arguments, error)
+            assert result.refusal["message"], (arguments, error)
 
     def test_null_is_an_absent_optional_argument(self) -> None:
         post = a_post()
@@ -94,9 +91,9 @@ class TestReadPost:
         post = a_post()
         assert Mcp().call("read_post", id=post["id"]).content["untrusted"]["message"]["content"] == "Hello there."
 
-    @pytest.mark.parametrize("id", ["x", "0194a1c0-0000-7000-8000-000000000001", "../v1/agent/self", "", "%2e%2e"])
-    def test_an_unknown_id_is_not_found(self, id: str) -> None:
-        assert Mcp().call("read_post", id=id).error == "message_not_found"
+    def test_an_unknown_id_is_not_found(self) -> None:
+        for unknown in ["x", "0194a1c0-0000-7000-8000-000000000001", "../v1/agent/self", "", "%2e%2e"]:
+            assert Mcp().call("read_post", id=unknown).error == "message_not_found", unknown
 
     def test_an_id_never_becomes_another_path(self) -> None:
         post = a_post()

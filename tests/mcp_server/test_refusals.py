@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -24,41 +23,34 @@ POST = {"url": URL, "content": "Hello."}
 
 
 class TestToolsThatAreNotListed:
-    @pytest.mark.parametrize("name", ["nothing", "", "WRITE_POST", "call", "__class__"])
-    def test_only_a_name_that_does_not_exist_is_unknown(self, name: str) -> None:
-        for mcp in (Mcp(), Mcp(agent_with_token().api)):
-            error = mcp.send("tools/call", {"name": name, "arguments": {}}).json["error"]
-            assert error == {"code": -32602, "message": f"Unknown tool: {name!r}"}
+    def test_only_a_name_that_does_not_exist_is_unknown(self) -> None:
+        for name in ["nothing", "", "WRITE_POST", "call", "__class__"]:
+            for mcp in (Mcp(), Mcp(agent_with_token().api)):
+                error = mcp.send("tools/call", {"name": name, "arguments": {}}).json["error"]
+                assert error == {"code": -32602, "message": f"Unknown tool: {name!r}"}, name
 
-    @pytest.mark.parametrize(
-        "tool", [tool for tool in TOOLS if tool.scopes or tool.needs_account], ids=lambda t: t.name
-    )
-    def test_without_a_token_say_how_to_get_one_and_store_nothing(self, tool: Any) -> None:
-        refusal = Mcp().call(tool.name, **POST).refusal
-        assert refusal["error"] == "not_authenticated"
-        assert "an agent token" in refusal["message"]
-        assert "/llms.txt" in refusal["message"]
-        assert not Page.objects.exists()
+    def test_without_a_token_say_how_to_get_one_and_store_nothing(self) -> None:
+        for tool in [tool for tool in TOOLS if tool.scopes or tool.needs_account]:
+            refusal = Mcp().call(tool.name, **POST).refusal
+            assert refusal["error"] == "not_authenticated", tool
+            assert "an agent token" in refusal["message"], tool
+            assert "/llms.txt" in refusal["message"], tool
+            assert not Page.objects.exists(), tool
 
     def test_a_sign_in_token_is_of_the_wrong_kind(self) -> None:
         assert Mcp(Api.as_signed_in(PersonFactory())).call("write_post", **POST).error == "invalid_token"
 
-    @pytest.mark.parametrize(
-        ("scopes", "tool", "arguments", "needed"),
-        [
+    def test_with_a_token_name_the_scope_as_the_api_does(self) -> None:
+        for scopes, tool, arguments, needed in [
             (["react"], "write_post", POST, ["post"]),
             (["react"], "write_post", POST | {"replyTo": str(uuid4())}, ["reply"]),
             (["react"], "write_post", POST | {"replyTo": str(uuid4()), "quote": str(uuid4())}, ["quote", "reply"]),
             (["post"], "react", {"postId": str(uuid4()), "emoji": "👍"}, ["react"]),
-        ],
-    )
-    def test_with_a_token_name_the_scope_as_the_api_does(
-        self, scopes: list[str], tool: str, arguments: dict[str, Any], needed: list[str]
-    ) -> None:
-        refusal = Mcp(agent_with_token(scopes=scopes).api).call(tool, **arguments).refusal
-        assert refusal["error"] == f"agent_scope_missing:{needed[0]}"
-        assert (refusal["needed"], refusal["allowed"]) == (needed, scopes)
-        assert needed[0] in refusal["message"]
+        ]:
+            refusal = Mcp(agent_with_token(scopes=scopes).api).call(tool, **arguments).refusal
+            assert refusal["error"] == f"agent_scope_missing:{needed[0]}", (scopes, tool, arguments, needed)
+            assert (refusal["needed"], refusal["allowed"]) == (needed, scopes), (scopes, tool, arguments, needed)
+            assert needed[0] in refusal["message"], (scopes, tool, arguments, needed)
 
     def test_need_the_scope_of_the_post(self) -> None:
         agent = agent_with_token(scopes=["react"])
@@ -79,9 +71,8 @@ class TestToolsThatAreNotListed:
 
 
 class TestWords:
-    @pytest.mark.parametrize(
-        ("tool", "arguments", "error", "field", "told"),
-        [
+    def test_are_those_of_the_tool(self) -> None:
+        for tool, arguments, error, field, told in [
             ("write_post", POST | {"replyTo": str(uuid4())}, "parent_not_found", "replyTo", "Use as replyTo"),
             ("write_post", POST | {"quote": str(uuid4())}, "quote_not_found", "quote", "Use as quote the"),
             ("write_post", POST | {"replyTo": "x"}, "invalid_input", "replyTo", "`replyTo`"),
@@ -107,17 +98,13 @@ class TestWords:
             ("read_page", {"url": "nowhere"}, "invalid_url", "url", "URL"),
             ("react", {"postId": "x", "emoji": "👍"}, "invalid_input", "postId", "`postId`"),
             ("read_post", {"id": str(uuid4())}, "message_not_found", None, "read_page lists those"),
-        ],
-    )
-    def test_are_those_of_the_tool(
-        self, tool: str, arguments: dict[str, Any], error: str, field: str | None, told: str
-    ) -> None:
-        refusal = Mcp(agent_with_token().api).call(tool, **arguments).refusal
-        assert (refusal["error"], refusal.get("field")) == (error, field), refusal
-        assert told in refusal["message"]
-        pointers = [detail["pointer"] for detail in refusal.get("details", [])]
-        assert all(pointer == "" or pointer.startswith(f"/{field}") for pointer in pointers)
-        assert not any(name in str(refusal["message"]) for name in ("parentId", "quoteId") if name != field)
+        ]:
+            refusal = Mcp(agent_with_token().api).call(tool, **arguments).refusal
+            assert (refusal["error"], refusal.get("field")) == (error, field), refusal
+            assert told in refusal["message"], (tool, arguments, error, field, told)
+            pointers = [detail["pointer"] for detail in refusal.get("details", [])]
+            assert all(pointer == "" or pointer.startswith(f"/{field}") for pointer in pointers), tool
+            assert not any(name in str(refusal["message"]) for name in ("parentId", "quoteId") if name != field), tool
 
     def test_an_empty_edit_needs_content(self) -> None:
         agent = agent_with_token()
@@ -125,22 +112,23 @@ class TestWords:
         refusal = Mcp(agent.api).call("edit_post", id=post, content=" ").refusal
         assert (refusal["error"], refusal["message"]) == ("empty_message", "Send a content that is not empty.")
 
-    @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-    def test_no_name_that_a_tool_does_not_have_is_left_in_any_refusal(self, tool: Any) -> None:
-        arguments = set(tool.schema["properties"])
-        for error in errors_by_code().values():
-            body = in_words_of_tool({"message": error.message, "field": "parentId"}, tool.argument_of, tool.texts)
-            assert not any(name in body["message"] for name in tool.argument_of if name not in arguments | {"id", "q"})
-            assert "/v1/smart-tags" not in body["message"]
+    def test_no_name_that_a_tool_does_not_have_is_left_in_any_refusal(self) -> None:
+        for tool in TOOLS:
+            arguments = set(tool.schema["properties"])
+            for error in errors_by_code().values():
+                body = in_words_of_tool({"message": error.message, "field": "parentId"}, tool.argument_of, tool.texts)
+                assert not any(
+                    name in body["message"] for name in tool.argument_of if name not in arguments | {"id", "q"}
+                ), tool
+                assert "/v1/smart-tags" not in body["message"], tool
 
     def test_what_has_no_field_and_no_details_stays(self) -> None:
         assert in_words_of_tool({"error": "x", "max": 1}, {"q": "query"}, {}) == {"error": "x", "max": 1}
 
 
 class TestArguments:
-    @pytest.mark.parametrize(
-        ("tool", "arguments", "field", "allowed"),
-        [
+    def test_are_refused_as_fields_of_the_api_are(self) -> None:
+        for tool, arguments, field, allowed in [
             ("read_page", {}, "url", None),
             ("read_page", {"url": 5}, "url", None),
             ("read_page", {"url": URL, "limit": "5"}, "limit", None),
@@ -151,21 +139,17 @@ class TestArguments:
             ("write_post", {"url": URL, "content": []}, "content", None),
             ("write_post", POST | {"parentId": "x"}, "parentId", "replyTo"),
             ("write_post", POST | {"a/b~": 1}, "a/b~", "replyTo"),
-        ],
-    )
-    def test_are_refused_as_fields_of_the_api_are(
-        self, tool: str, arguments: dict[str, Any], field: str, allowed: Any
-    ) -> None:
-        refusal = Mcp(agent_with_token().api).call(tool, **arguments).refusal
-        assert refusal["error"] == "invalid_input"
-        assert refusal["field"] == field or field == "parentId"
-        assert [detail["pointer"] for detail in refusal["details"]] in (
-            [f"/{field.replace('~', '~0').replace('/', '~1')}"],
-            ["/replyTo"],
-        )
-        found = refusal.get("allowed")
-        assert allowed in found if isinstance(allowed, str) else found == allowed
-        assert not Message.objects.exists()
+        ]:
+            refusal = Mcp(agent_with_token().api).call(tool, **arguments).refusal
+            assert refusal["error"] == "invalid_input", (tool, arguments, field, allowed)
+            assert refusal["field"] == field or field == "parentId", (tool, arguments, field, allowed)
+            assert [detail["pointer"] for detail in refusal["details"]] in (
+                [f"/{field.replace('~', '~0').replace('/', '~1')}"],
+                ["/replyTo"],
+            ), (tool, arguments, field, allowed)
+            found = refusal.get("allowed")
+            assert allowed in found if isinstance(allowed, str) else found == allowed, (tool, arguments, field, allowed)
+            assert not Message.objects.exists(), (tool, arguments, field, allowed)
 
     def test_every_fault_is_listed(self) -> None:
         refusal = Mcp(agent_with_token().api).call("write_post", content=1, dryRun="yes", other=1).refusal
