@@ -9,7 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
 from rest_framework import serializers
 
 from agents.views.public import PATH as AGENT
@@ -35,8 +34,8 @@ def body_fields() -> Iterator[tuple[str, Field]]:
             yield from ((f"{operation.id}.{name}", field) for name, field in operation.body().fields.items())
 
 
-FIELDS = [pytest.param(field, where, id=where) for where, field in body_fields()]
-TEXTS = [param for param in FIELDS if isinstance(param.values[0], Text)]
+FIELDS = [(field, where) for where, field in body_fields()]
+TEXTS = [(field, where) for field, where in FIELDS if isinstance(field, Text)]
 
 
 def schema_of(where: str) -> dict[str, Any]:
@@ -48,24 +47,28 @@ def schema_of(where: str) -> dict[str, Any]:
     return resolved(properties_of(body.get("oneOf", [body])[0])[name])
 
 
-@pytest.mark.parametrize(("field", "where"), FIELDS)
-def test_nullable_fields_are_documented_as_nullable(field: Field, where: str) -> None:
-    schema = schema_of(where)
-    assert ("null" in schema.get("type", "") or {"type": "null"} in schema.get("oneOf", ())) == field.allow_null, schema
+def test_nullable_fields_are_documented_as_nullable() -> None:
+    assert len(FIELDS) > 50
+    for field, where in FIELDS:
+        schema = schema_of(where)
+        assert ("null" in schema.get("type", "") or {"type": "null"} in schema.get("oneOf", ())) == field.allow_null, (
+            schema
+        )
 
 
-@pytest.mark.parametrize(("field", "where"), TEXTS)
-def test_text_that_may_not_be_blank_has_a_min_length(field: Text, where: str) -> None:
-    assert (schema_of(where).get("minLength", 0) >= 1) == (not field.allow_blank)
+def test_text_that_may_not_be_blank_has_a_min_length() -> None:
+    assert len(TEXTS) > 25
+    for field, where in TEXTS:
+        assert (schema_of(where).get("minLength", 0) >= 1) == (not field.allow_blank), (field, where)
 
 
 def test_ids_and_objects_document_their_form() -> None:
-    fields = [param.values for param in FIELDS]
-    ids = [schema_of(str(where)) for field, where in fields if isinstance(field, Id)]
+    ids = [schema_of(where) for field, where in FIELDS if isinstance(field, Id)]
+    assert len(ids) > 5
     assert all("pattern" in resolved(schema.get("oneOf", [schema])[0]) for schema in ids)
-    assert all(
-        schema_of(str(where))["additionalProperties"] is True for field, where in fields if type(field) is Object
-    )
+    objects = [schema_of(where) for field, where in FIELDS if isinstance(field, Object)]
+    assert len(objects) >= 3
+    assert all(schema["additionalProperties"] is True for schema in objects)
 
 
 def test_a_body_may_be_null_or_absent_if_no_field_is_required() -> None:

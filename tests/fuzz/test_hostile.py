@@ -8,9 +8,9 @@ from tests.fuzz.hostile import wrong
 from tests.fuzz.seeds import Input
 
 
-@pytest.mark.parametrize("path", ["/", "/?agent/self", "/#x", "/admin", "/admin#", "/demo/?a=b", "/embed/panel"])
-def test_pages_may_return_html(path: str) -> None:
-    assert wrong(_get(path), 200, "text/html", b"<!doctype html>") is None
+def test_pages_may_return_html() -> None:
+    for path in ["/", "/?agent/self", "/#x", "/admin", "/admin#", "/demo/?a=b", "/embed/panel"]:
+        assert wrong(_get(path), 200, "text/html", b"<!doctype html>") is None, path
 
 
 @pytest.mark.parametrize("path", ["/api/messages", "/v1/reactions?/", "/admin%3F", "/administration"])
