@@ -28,7 +28,7 @@ from tests.temporary_cluster import TemporaryCluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, needs_pgbouncer]
 ROLE = "community"
-# Locks of rows and of keys, leases, and the change log: what a session that serves others in between could lose.
+# They need locks of rows and of keys, leases and the change log, which a session that serves others could lose.
 PARTS = (
     "tests/messaging/test_races_of_posts.py::test_every_mixture_of_writes_leaves_exact_counts_threads_and_tombstones",
     "tests/config_writes/test_idempotency_races.py",
@@ -106,6 +106,8 @@ def pooled() -> Iterator[Pooled]:
                 "DATABASE_URL": f"postgresql://{ROLE}@127.0.0.1:{port}/{DATABASE}",
                 "DATABASE_DIRECT_URL": direct,
                 "STREAMS": "1",
+                # A follower that ends waits for it.
+                "STREAM_HEARTBEAT_SECONDS": "1",
             }
             with a_service(**SETTINGS, **SECRETS, **variables) as service:
                 service.start()

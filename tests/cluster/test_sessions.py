@@ -137,7 +137,7 @@ def address_of(first: Server, second: Server) -> str:
 
 @pytest.fixture
 def poolers(cluster: PostgresCluster, tmp_path: Path) -> Iterator[dict[str, Pooler]]:
-    """By the names of the servers, the standby first."""
+    """Yield them by the names of the servers, the standby first."""
     for folder in (tmp_path, *tmp_path.parents[:2]):
         folder.chmod(0o755)
     found = {server.name: Pooler(tmp_path / server.name, Place()) for server in reversed(cluster.servers)}

@@ -27,7 +27,7 @@ from tests.redis_server import program as redis_program
 
 pytestmark = [pytest.mark.slow, needs_nginx, needs_pgbouncer, pytest.mark.processes]
 PAUSE_SECONDS = 0.05
-# One with the pooler and one without.
+# One host uses the pooler, the other one does not.
 HOSTS = 2
 FAULTS: list[Fault] = [primary_killed, pooler_restarted, redis_failed_over, network_cut]
 

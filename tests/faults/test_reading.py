@@ -9,7 +9,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, ClassVar
 
 import orjson
-import pytest
 
 from tests.faults.notes import Notes
 from tests.faults.reading import LIMIT, Reader, is_listed
@@ -26,19 +25,16 @@ def newer(count: int) -> list[dict[str, Any]]:
     return [POST | {"id": f"c{number}"} for number in range(count)]
 
 
-@pytest.mark.parametrize(
-    ("listed", "is_right"),
-    [
+def test_a_list_shows_a_post_or_as_many_newer_ones_as_fit() -> None:
+    for listed, is_right in [
         ([POST], True),
         ([POST | {"content": "as it was"}], False),
         ([], False),
         (newer(LIMIT), True),
         (newer(LIMIT - 1), False),
         ([*newer(LIMIT - 1), POST | {"id": "a"}], False),
-    ],
-)
-def test_a_list_shows_a_post_or_as_many_newer_ones_as_fit(listed: list[dict[str, Any]], is_right: bool) -> None:
-    assert is_listed(listing(*listed), POST) is is_right
+    ]:
+        assert is_listed(listing(*listed), POST) is is_right, (listed, is_right)
 
 
 def test_a_refused_read_is_repeated_and_shows_nothing() -> None:

@@ -8,7 +8,7 @@ from tests import nested_suite
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
-# Each kind of statement on posts once.
+# They run each kind of statement on posts once.
 PARTS = {
     "partitioning/divided": ["test_the_posts_are_divided"],
     "messaging/test_create_message": ["test_replies_and_quotes_are_counted_on_their_targets"],

@@ -32,11 +32,11 @@ def test_document_is_generated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize("query", ["version=%0d%0aX-Evil:1", "version=2", "lang=%00", "lang=de", "urlconf=x", "a=%ff"])
-def test_query_parameters_do_not_change_the_document(query: str) -> None:
-    answer = Client().get(f"/api/schema/?{query}")
-    assert answer.status_code == 200
-    assert answer.content == Client().get("/api/schema/").content
+def test_query_parameters_do_not_change_the_document() -> None:
+    for query in ["version=%0d%0aX-Evil:1", "version=2", "lang=%00", "lang=de", "urlconf=x", "a=%ff"]:
+        answer = Client().get(f"/api/schema/?{query}")
+        assert answer.status_code == 200, query
+        assert answer.content == Client().get("/api/schema/").content, query
 
 
 @pytest.mark.parametrize(
