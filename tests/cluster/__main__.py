@@ -25,6 +25,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stdout.write("\n")
     finally:
+        # A second one would leave what is not closed yet.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         stack.close()
 
 
