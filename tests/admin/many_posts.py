@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import connection
 
 from messaging.models import Message
@@ -27,7 +29,7 @@ COLUMNS = {
 def insert_posts(count: int, *, beside: Message, with_triggers: bool = False, **columns: str) -> None:
     """Insert posts of the same page, author and community. `columns` are SQL expressions of their number, `n`."""
     values = COLUMNS | columns
-    known = {"page": beside.page_id, "author": beside.author_id, "kind": beside.author_kind}
+    known: dict[str, Any] = {"page": beside.page_id, "author": beside.author_id, "kind": beside.author_kind}
     with connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL session_replication_role = {'DEFAULT' if with_triggers else 'replica'}")
         cursor.execute(

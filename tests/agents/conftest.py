@@ -32,6 +32,6 @@ def _rows(holder: Any, pending: Any) -> list[list[dict[str, Any]]]:
         Account.objects.filter(pk__in=[holder.account.pk, holder.request.requester_id]),
         HandleClaim.objects.filter(handle__in=handles),
     )
-    rows = [list(queryset.order_by("pk").values()) for queryset in chosen]
+    rows: list[Any] = [list(queryset.order_by("pk").values()) for queryset in chosen]
     assert [len(each) for each in rows] == [2, 1, 1, 2, 2]
     return rows

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import httpx
 import keyring
 import pytest
 from community_messaging import Client
@@ -30,7 +31,7 @@ ENVIRONMENT = {
 def _one_tls_context() -> Iterator[None]:
     """Each client would read the certificates of all authorities, which takes 20 ms; no test uses TLS."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(default, "create_ssl_context", cache(default.create_ssl_context))
+        patch.setattr(default, "create_ssl_context", cache(httpx.create_ssl_context))
         yield
 
 

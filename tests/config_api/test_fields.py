@@ -127,10 +127,10 @@ def test_an_integer_of_a_query_is_ascii_digits() -> None:
     assert [text for text in others if not refused_in({"number": text}, Query)] == []
 
 
-def test_a_boolean_of_a_query_has_four_spellings() -> None:
-    spellings = {"true": True, "1": True, "false": False, "0": False}
+def test_a_boolean_of_a_query_has_four_spellings_in_any_case() -> None:
+    spellings = {"true": True, "1": True, "false": False, "0": False, "True": True, "FALSE": False}
     assert {text: validated({"flag": text}, Query)["flag"] for text in spellings} == spellings
-    others = ["True", "yes", "on", "", "2", " true", "1\n"]
+    others = ["yes", "on", "", "2", " true", "1\n"]
     assert [text for text in others if not refused_in({"flag": text}, Query)] == []
 
 

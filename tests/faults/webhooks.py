@@ -230,8 +230,9 @@ def a_stage(service: Service) -> Iterator[Stage]:
     with running_receiver() as disturbed, running_receiver() as other:
         founder = clients.person()
         community_id = clients.ask("/v1/communities", {"name": f"With webhooks {number}"}, **founder.user)["id"]
-        hooks = [_hook(clients, community_id, receiver) for receiver in (disturbed, other)]
-        yield Stage(service, clients, community_id, clients.page_id(f"https://example.com/webhooks-{number}"), *hooks)
+        page_id = clients.page_id(f"https://example.com/webhooks-{number}")
+        first, second = (_hook(clients, community_id, receiver) for receiver in (disturbed, other))
+        yield Stage(service, clients, community_id, page_id, first, second)
 
 
 def _hook(clients: Clients, community_id: str, receiver: Receiver) -> Hook:

@@ -90,7 +90,12 @@ class TestHttp:
 
     def test_web_pages_of_other_origins_are_refused(self) -> None:
         # Also the host of the service at another port and by another scheme, and hosts that begin or end with its name.
-        own = ["http://testserver:8001", "https://testserver", "http://testserver.evil.example", "http://evil.testserver"]
+        own = [
+            "http://testserver:8001",
+            "https://testserver",
+            "http://testserver.evil.example",
+            "http://evil.testserver",
+        ]
         others = ["https://evil.example", "null", "http://[", "http://testserver@evil.example", "testserver", ""]
         for origin in [*own, *others]:
             assert rpc_error(Mcp().post(LIST, headers={"Origin": origin})) == (403, -32600), origin

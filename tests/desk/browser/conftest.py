@@ -29,7 +29,7 @@ def boss(transactional_db: Any) -> Account:
 @pytest.fixture
 def context(request: Any, browser: Browser, live_server: Any, boss: Account) -> Iterator[BrowserContext]:
     """It has the session of the super admin. `request.param` is the size of a screen without touch."""
-    size = getattr(request, "param", PHONE)
+    size: Any = getattr(request, "param", PHONE)
     client = Client()
     client.force_login(boss)
     name = settings.SESSION_COOKIE_NAME
