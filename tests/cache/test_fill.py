@@ -29,7 +29,8 @@ class Application:
 
     def __init__(self, *, workers: int = 1, seconds: float = 60, during: Callable[[], object] = lambda: None) -> None:
         self.calls, self._during = 0, during
-        self.workers = [ResponseCache(self, ResponseStore(bytes_max=100_000, seconds=seconds)) for _ in range(workers)]
+        stores = [ResponseStore(bytes_max=100_000, seconds=seconds) for _ in range(workers)]
+        self.workers = [ResponseCache(self, store, lambda _path: frozenset()) for store in stores]
 
     def __call__(self, environ: Any, start_response: Any) -> HttpResponse:
         self.calls += 1

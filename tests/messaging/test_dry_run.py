@@ -119,7 +119,7 @@ def test_a_key_that_the_write_would_refuse_is_refused(agent: TokenHolder, page_i
 
 
 def test_another_value_or_spelling_of_the_parameter_is_400_and_writes_nothing(agent: TokenHolder, page_id: str) -> None:
-    values = ("dryRun=maybe", "dryRun=", "dryRun=true&dryRun=true", "dryRun=TRUE")
+    values = ("dryRun=maybe", "dryRun=", "dryRun=true&dryRun=true", "dryRun=tru")
     for query in (*values, *(f"{name}=true" for name in ("dryrun", "DRYRUN", "DryRun", "dry_run", "dry-run"))):
         answer = agent.api.post(f"/api/messages?{query}", {"pageId": page_id, "content": "Hello"})
         assert (answer.status, answer.refusal) == (400, {"error": "invalid_input", "field": "dryRun"}), query

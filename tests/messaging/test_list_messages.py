@@ -68,7 +68,7 @@ MALFORMED: dict[str, tuple[str, ...]] = {
     "authorKind": ("robot", "", "Agent", "agent\n", "\x00"),
     "communityId": ("x", "", "{6ba7b810-9dad-11d1-80b4-00c04fd430c8}", "\x00"),
     "parentId": ("x", "", "6ba7b8109dad11d180b400c04fd430c8"),
-    "includeTopReply": ("yes", "", "TRUE", "2"),
+    "includeTopReply": ("yes", "", "tru", "2"),
     "tagType": ("", "\x00"),
 }
 

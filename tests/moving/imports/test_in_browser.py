@@ -15,7 +15,7 @@ from messaging.services.communities import create_community
 from moving.jobs import run_due_imports
 from moving.models import Move, MoveStatus
 from tests.account_area.conftest import browser_context, sign_in  # noqa: F401  a fixture
-from tests.account_area.looks import check_at_both_sizes as check
+from tests.account_area.looks import check_in_turn as check
 from tests.factories import PersonFactory
 from tests.moving.files import SAMPLES
 from tests.moving.imports.importing import MAP
