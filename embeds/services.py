@@ -15,7 +15,7 @@ from config.writes.retries import retried
 from embeds.cache_tags import embed_tag
 from embeds.exceptions import EmbedDisabled, EmbedNotFound
 from embeds.models import Embed, EmbedStatus
-from embeds.models.embed import default_page_rules, default_trigger_config
+from embeds.models.embed import PageRuleType, default_page_rules, default_trigger_config
 from messaging.exceptions import CommunityNotFound
 from messaging.models import Account, Community, WebhookTarget
 from messaging.services.webhooks import delete_webhooks_of, resume_webhooks
@@ -37,13 +37,15 @@ def create_embed(
 ) -> Embed:
     """Create an embed; absent fields get their defaults.
 
-    Raises CommunityNotFound (404), or InvalidInput (400) if an owner sets the status `disabled`.
+    Raises CommunityNotFound (404), or InvalidInput (400) if an owner sets the status `disabled`, or rules that show the
+    widget on no page.
     """
     _require_community(community_id)
     _refuse_status(fields.get("status"), owner)
     now = timezone.now()
     embed = Embed(owner=owner, name=name, community_id=community_id, created_at=now, updated_at=now, **fields)
     embed.page_rules = default_page_rules() | (page_rules or {})
+    _require_patterns(embed.page_rules)
     embed.trigger_config = default_trigger_config() | (trigger_config or {})
     embed.save(force_insert=True)
     return embed
@@ -60,15 +62,17 @@ def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
     """Change the fields given; inside `page_rules` and `trigger_config`, the parts given.
 
     Raises EmbedNotFound and CommunityNotFound (404), NotOwner (403), EmbedDisabled (403) if an owner changes the status
-    of a disabled embed, and InvalidInput (400) if an owner disables it.
+    of a disabled embed, and InvalidInput (400) if an owner disables it, or for rules that show the widget on no page.
     """
     embed = _require_owner(_locked(embed_id), owner)
     if "community_id" in changes:
         _require_community(changes["community_id"])
-    status = changes.pop("status", embed.status)
+    status, rules = changes.pop("status", embed.status), embed.page_rules
     _check_status(embed, status, owner)
     for name, value in changes.items():
         setattr(embed, name, getattr(embed, name) | value if name in MERGED else value)
+    if embed.page_rules != rules:
+        _require_patterns(embed.page_rules)
     _set_status(embed, status, by=owner)
     _save(embed)
     return embed
@@ -158,6 +162,12 @@ def _save(embed: Embed) -> None:
 def _require_community(community_id: UUID) -> None:
     if not Community.objects.filter(pk=community_id).exists():
         raise CommunityNotFound(field="communityId")
+
+
+def _require_patterns(rules: dict[str, Any]) -> None:
+    """Raises InvalidInput (400) for rules by which the widget would show on no page, which its owner would not see."""
+    if rules["type"] == PageRuleType.PATTERNS and not rules["patterns"]:
+        raise InvalidInput("Send at least one pattern, or the type `all`.", field="pageRules.patterns")
 
 
 def _check_status(embed: Embed, status: str, owner: Account) -> None:

@@ -125,6 +125,8 @@ def test_invalid_field_is_400_and_named(owner: Api, community: Community) -> Non
         ({"pageRules": "all"}, "pageRules"),
         ({"pageRules": {}}, "pageRules.type"),
         ({"pageRules": {"type": "regex"}}, "pageRules.type"),
+        ({"pageRules": {"type": "patterns"}}, "pageRules.patterns"),
+        ({"pageRules": {"type": "patterns", "patterns": []}}, "pageRules.patterns"),
         ({"pageRules": {"type": "patterns", "patterns": ["x" * 513]}}, "pageRules.patterns[0]"),
         ({"pageRules": {"type": "patterns", "patterns": ["/*"] * 101}}, "pageRules.patterns"),
         ({"triggerConfig": {"type": "popup"}}, "triggerConfig.type"),
@@ -227,6 +229,21 @@ def test_put_changes_only_the_fields_given(owner: Api, community: Community) -> 
         "patterns": ["/x"],
     }
     assert owner.put(path, {}).status == 200
+
+
+def test_rules_that_show_the_widget_nowhere_are_refused_when_they_are_set(owner: Api, community: Community) -> None:
+    embed = owner.post(INSTANCES, new(community, pageRules={"type": "patterns", "patterns": ["/a"]})).json
+    path = f"{INSTANCES}/{embed['id']}"
+    for rules in ({"patterns": []}, {"type": "patterns", "patterns": []}):
+        answer = owner.put(path, {"pageRules": rules})
+        assert (answer.status, answer.json["field"]) == (400, "pageRules.patterns")
+    assert owner.get(path).json == embed
+    assert owner.put(path, {"pageRules": {"type": "exclude", "patterns": []}}).status == 200
+    assert owner.put(path, {"pageRules": {"type": "patterns"}}).status == 400
+    # Rules of before stay until they are changed, and the record may be sent back.
+    Embed.objects.filter(pk=embed["id"]).update(page_rules={"type": "patterns", "patterns": []})
+    record = owner.get(path).json
+    assert owner.put(path, record | {"name": "Renamed"}).json["name"] == "Renamed"
 
 
 def test_put_accepts_the_record_of_a_disabled_embed(owner: Api, community: Community) -> None:
