@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import re
 import smtplib
@@ -11,6 +12,8 @@ from enum import Enum
 from typing import Any
 
 from mails.models import REASON_MAX
+
+logger = logging.getLogger(__name__)
 
 # The pause after the first failure of one mailing; each further one is twice as long, up to the longest.
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=3)
@@ -56,7 +59,14 @@ def of_mail(failure: OSError) -> Result:
     """
     match failure:
         case smtplib.SMTPRecipientsRefused():
-            return _of_recipient(*next(iter(failure.recipients.values()), (450, b"")))
+            return _of_recipient(*next(iter(failure.recipients.values()), (450, b"")), bare=NO_MAILBOX)
+        case smtplib.SMTPDataError():
+            # Without an enhanced status, a refusal of the text may be about the text.
+            return _of_recipient(failure.smtp_code, failure.smtp_error, bare=frozenset())
+        case smtplib.SMTPSenderRefused():
+            # The sender is the same for every mail: the operator has to mend it, and no recipient is to blame.
+            logger.error("The mail server refuses DEFAULT_FROM_EMAIL: %s", _text(failure.smtp_code, failure.smtp_error))
+            return Result(Outcome.AWAY, _text(failure.smtp_code, failure.smtp_error))
         case smtplib.SMTPResponseException():
             return Result(Outcome.DEFERRED, _text(failure.smtp_code, failure.smtp_error))
         case _:
@@ -73,9 +83,10 @@ def failed(failures: int, *, now: datetime) -> dict[str, Any]:
     return {"failures": failures + 1, "next_at": now + pause_after(failures + 1)}
 
 
-def _of_recipient(code: int, answer: bytes | str) -> Result:
+def _of_recipient(code: int, answer: bytes | str, *, bare: frozenset[int]) -> Result:
+    """`bare`: the codes that refuse the address for good if no enhanced status says more."""
     text = _text(code, answer)
-    is_final = bool(ADDRESS_STATUS.search(text)) if ENHANCED.search(text) else code in NO_MAILBOX
+    is_final = bool(ADDRESS_STATUS.search(text)) if ENHANCED.search(text) else code in bare
     return Result(Outcome.REFUSED if is_final and code >= 500 else Outcome.DEFERRED, text)
 
 

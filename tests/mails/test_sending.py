@@ -88,16 +88,23 @@ def process(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
         running.wait()
 
 
-def test_a_final_refusal_of_an_address_switches_it_off(mail_server: MailServer, caplog: Any) -> None:
+@pytest.mark.parametrize("stage", ["recipient", "message"])
+def test_a_final_refusal_of_an_address_at_any_stage_switches_it_off(
+    stage: str, mail_server: MailServer, caplog: Any
+) -> None:
     post, bystander = answered_post(), reachable(answer=AT_ONCE)
     of_bystander = RefusedAddress.objects.create(account=bystander, address=address_of(bystander), reason="550 no")
-    mail_server.on_recipient = lambda address: f"550 5.1.1 <{address}>: no such mailbox"
+    refusal = f"550 5.1.1 <{address_of(post.author)}>: no such mailbox"
+    if stage == "recipient":
+        mail_server.on_recipient = lambda _address: refusal
+    else:
+        mail_server.on_message = lambda: refusal
     with caplog.at_level(logging.WARNING):
         assert send_all() == [Outcome.REFUSED]
     refused = RefusedAddress.objects.get(account=post.author)
     assert refused.reason == "550 5.1.1 … no such mailbox"
     assert address_of(post.author) not in caplog.text
-    mail_server.on_recipient = lambda _address: None
+    mail_server.on_recipient, mail_server.on_message = lambda _address: None, lambda: None
     answer(post)
     assert send_all() == [None]
     try_address_again(account=post.author)
@@ -105,6 +112,22 @@ def test_a_final_refusal_of_an_address_switches_it_off(mail_server: MailServer, 
     make_due()
     assert send_all() == [Outcome.SENT]
     assert list(RefusedAddress.objects.all()) == [of_bystander]
+
+
+def test_a_refused_sender_ends_nobodys_mails_and_is_told_to_the_operator(
+    mail_server: MailServer, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    def refuse(*_arguments: Any) -> None:
+        raise smtplib.SMTPSenderRefused(550, b"5.7.1 not your domain", "from@service.example")
+
+    answered_post()
+    with monkeypatch.context() as patch:
+        patch.setattr(smtplib.SMTP, "sendmail", refuse)
+        assert send_all() == [Outcome.AWAY]
+    (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert "DEFAULT_FROM_EMAIL: 550 5.7.1 not your domain" in record.getMessage()
+    assert (Mailing.objects.get(next_at__isnull=False).failures, RefusedAddress.objects.count()) == (0, 0)
+    assert send_all() == [Outcome.SENT]
 
 
 def test_a_new_address_is_not_affected_by_the_refusal_of_the_earlier_one(mail_server: MailServer) -> None:
@@ -121,7 +144,13 @@ def test_a_new_address_is_not_affected_by_the_refusal_of_the_earlier_one(mail_se
 
 @pytest.mark.parametrize(
     ("recipient", "message"),
-    [("451 4.7.1 greylisted", None), ("550 5.7.1 sender is blocked", None), (None, "452 disk full"), (None, "554 no")],
+    [
+        ("451 4.7.1 greylisted", None),
+        ("550 5.7.1 sender is blocked", None),
+        (None, "452 disk full"),
+        (None, "554 no"),
+        (None, "550 5.7.1 spam"),
+    ],
 )
 def test_another_refusal_is_tried_again_later(
     mail_server: MailServer, recipient: str | None, message: str | None
