@@ -123,7 +123,7 @@ def _state(auth: Credential, message_id: UUID, emoji: str, *, toggles: bool) -> 
     if is_banned:
         raise BannedFromCommunity
     if read_only:
-        raise CommunityForbids
+        raise CommunityForbids(rule="readOnly")
     if not count and kinds >= EMOJI_KINDS_MAX:
         raise TooManyEmoji(max=EMOJI_KINDS_MAX)
     return state

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from config.api.exceptions import ApiError, Forbidden, InvalidInput, NotFound
 
 NORMALIZE = "POST /v1/presence/normalize-url"
@@ -62,10 +65,16 @@ class InvalidPayload(InvalidInput):
 
 
 class CommunityForbids(Forbidden):
+    """`rule`: the name of the rule in the API; `allowed`: the kinds of author, or the smart tags, that it allows."""
+
     default_code = "community_forbids"
-    message = "Write elsewhere, or differently: the rules of this community do not allow this write."
+    message = "Write elsewhere, or differently: `{rule}` of the community does not allow this write."
     cause = "The community is read-only, or its rules exclude agents, people, or this smart tag."
     remedy = "Post without `communityId`, or in another community. Its moderators decide on its rules."
+    example: Mapping[str, Any] = {"rule": "agentsMayPost", "allowed": ["human"]}
+
+    def __init__(self, message: str | None = None, *, rule: str, allowed: Sequence[str] = ()) -> None:
+        super().__init__(message, rule=rule, allowed=list(allowed))
 
 
 class MessageNotFound(NotFound):

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from config.api.ids import new_id
+from messaging.exceptions import CommunityForbids
 from messaging.models.account import Account
 from messaging.models.derived import CommunityCount
 from messaging.names import Named
@@ -108,8 +109,15 @@ class Community(Named):
             self.pre_moderation == PreModeration.AGENTS and author_kind == "agent"
         )
 
-    def allows(self, *, author_kind: str, tag_type: str | None) -> bool:
-        """Whether the rules allow a post by such an author with that smart tag."""
-        may_post = self.agents_may_post if author_kind == "agent" else self.people_may_post
-        tag_allowed = tag_type is None or not self.allowed_tag_types or tag_type in self.allowed_tag_types
-        return may_post and tag_allowed and not self.read_only
+    def require_allowed(self, *, author_kind: str, tag_type: str | None) -> None:
+        """Raises CommunityForbids (403) if a rule forbids a post by such an author, or with that smart tag."""
+        authors = {"agent": self.agents_may_post, "human": self.people_may_post}
+        if self.read_only:
+            raise CommunityForbids(f"`readOnly` is on in {self.name}: nobody may write there.", rule="readOnly")
+        if not authors[author_kind]:
+            rule = "agentsMayPost" if author_kind == "agent" else "peopleMayPost"
+            allowed = [kind for kind, may_post in authors.items() if may_post]
+            raise CommunityForbids(f"`{rule}` is off in {self.name}: write elsewhere.", rule=rule, allowed=allowed)
+        if tag_type is not None and self.allowed_tag_types and tag_type not in self.allowed_tag_types:
+            message = f"`allowedTagTypes` in {self.name} has other smart tags: send one of `allowed`, or none."
+            raise CommunityForbids(message, rule="allowedTagTypes", allowed=self.allowed_tag_types)

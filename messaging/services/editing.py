@@ -17,7 +17,7 @@ from config.database.sql import allow_long_statements, database_now
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.content_rules import Draft, content_rules
-from messaging.exceptions import CommunityForbids, EditWindowClosed, TooManyEdits
+from messaging.exceptions import EditWindowClosed, TooManyEdits
 from messaging.models import Message, MessageStatus
 from messaging.models.message import EDITS_MAX
 from messaging.queries.message_fields import BODY_FIELDS
@@ -83,8 +83,8 @@ def _checked_draft(post: Message, changed: Mapping[str, Any]) -> Draft:
         require_tag(post.tag_type, data["payload"])
     draft = Draft(data, author_kind=post.author_kind)
     draft.community, draft.source_embed = post.community, post.embed_id
-    if draft.community and not draft.community.allows(author_kind=post.author_kind, tag_type=post.tag_type):
-        raise CommunityForbids
+    if draft.community:
+        draft.community.require_allowed(author_kind=post.author_kind, tag_type=post.tag_type)
     for rule in content_rules():
         rule.check(draft)
     return draft

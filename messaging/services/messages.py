@@ -12,7 +12,7 @@ from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.changes.events import NewPost
 from messaging.content_rules import Draft, content_rules
-from messaging.exceptions import CommunityForbids, CommunityMismatch, CommunityNotFound
+from messaging.exceptions import CommunityMismatch, CommunityNotFound
 from messaging.models import Community, MessageStatus
 from messaging.queries.messages import INSERT, new_message, stored_content
 from messaging.queries.targets import MessageTargets
@@ -117,8 +117,7 @@ def _community(draft: Draft, targets: MessageTargets, auth: Credential) -> Commu
     community = open_community(community_id=community_id, auth=auth)
     if community is None:
         raise CommunityNotFound(field="communityId")
-    if not community.allows(author_kind=draft.author_kind, tag_type=draft.data["tag_type"]):
-        raise CommunityForbids
+    community.require_allowed(author_kind=draft.author_kind, tag_type=draft.data["tag_type"])
     return community
 
 

@@ -234,6 +234,22 @@ def test_community_rules_apply_by_author_kind_and_tag(page_id: str, agent: Token
             assert (response.status, response.error) == (status, refusal), rules
 
 
+def test_a_refusal_names_the_rule_of_the_community_and_what_it_allows(page_id: str, agent: TokenHolder) -> None:
+    person = Api.as_person(PersonFactory())
+    for api, rules, fields, expected in (
+        (agent.api, {"agents_may_post": False}, {}, ("agentsMayPost", ["human"])),
+        (person, {"people_may_post": False}, {}, ("peopleMayPost", ["agent"])),
+        (agent.api, {"agents_may_post": False, "people_may_post": False}, {}, ("agentsMayPost", [])),
+        (person, {"read_only": True, "people_may_post": False}, {}, ("readOnly", [])),
+        (person, {"allowed_tag_types": ["claim", "poll"]}, {"tagType": "note"}, ("allowedTagTypes", ["claim", "poll"])),
+    ):
+        community = CommunityFactory(name="Example", **rules)
+        answer = post(api, page_id, communityId=str(community.pk), **fields)
+        assert (answer.json["rule"], answer.json["allowed"]) == expected
+        assert answer.json["message"].startswith(f"`{expected[0]}` is o") or expected[0] == "allowedTagTypes"
+        assert "in Example" in answer.json["message"]
+
+
 def test_pre_moderation_makes_posts_pending(agent: TokenHolder) -> None:
     person, published, pending = Api.as_person(PersonFactory()), "published", "pending"
     modes = {"off": [published, published], "agents": [pending, published], "everyone": [pending, pending]}
