@@ -213,6 +213,12 @@ def test_the_page_after_a_decision_is_of_the_community(client: Client, community
         assert client.post(path(community, "decide/"), sent)["Location"] == path(community), back
 
 
+def test_a_reason_may_have_500_characters(client: Client, community: Community) -> None:
+    post = MessageFactory(community=community)
+    decide(client, community, "hide", post, reason="x" * 500)
+    assert Decision.objects.get(act="hidden").reason == "x" * 500
+
+
 def test_a_form_that_no_page_has_and_the_cursor_of_another_list_are_refused(
     client: Client, community: Community
 ) -> None:

@@ -331,11 +331,13 @@ def test_sessions_are_listed_and_ended_one_by_one(person: Account, client: Clien
     page = client.get(SECURITY)
     assert page.content.decode().count("Firefox · Linux") == 2
     assert [len(page.context["sessions"]), len(page.context["panels"])] == [2, 1]
+    start_panel_session(account=(stranger := PersonFactory()), signed_in_at=timezone.now())
+    client.post(f"/account/me/security/panels/{stranger.panel_sessions.get().pk}/end/")
     for session in (other.session, foreign.session):
         client.post(f"/account/me/security/sessions/{stored_key(session.session_key)}/end/")
     client.post(f"/account/me/security/panels/{page.context['panels'][0].pk}/end/")
     assert [is_signed_in(each) for each in (client, other, foreign)] == [True, False, True]
-    assert not person.panel_sessions.exists()
+    assert [each.panel_sessions.exists() for each in (person, stranger)] == [False, True]
 
 
 def test_sign_out_everywhere_ends_sessions_panels_and_tokens(
@@ -361,7 +363,10 @@ def test_sign_out_everywhere_ends_sessions_panels_and_tokens(
 
 
 def test_a_session_in_use_is_renewed_once_a_day(person: Account, client: Client, settings: Any) -> None:
+    signed_in(PersonFactory(password=PASSWORD))
     key = stored_key(client.session.session_key or "")
+    others = AccountSession.objects.exclude(pk=key)
+    before = others.get().last_used_at
     soon = timezone.now() + timedelta(days=1)
     Session.objects.filter(pk=key).update(expire_date=soon)
     client.get(SECURITY)
@@ -372,6 +377,17 @@ def test_a_session_in_use_is_renewed_once_a_day(person: Account, client: Client,
     response = client.get(SECURITY)
     assert settings.SESSION_COOKIE_NAME in response.cookies
     assert Session.objects.get(pk=key).expire_date > soon
+    assert AccountSession.objects.get(pk=key).last_used_at > before
+    assert others.get().last_used_at == before
+
+
+def test_a_session_of_nobody_is_not_renewed() -> None:
+    client = Client()
+    session = client.session
+    session["anything"] = "x"
+    session.save()
+    assert client.get(SIGN_IN).status_code == 200
+    assert dict(client.session) == {"anything": "x"}
 
 
 def test_prune_removes_expired_sessions(person: Account, client: Client) -> None:

@@ -379,6 +379,10 @@ class TestPostsOfAnAuthor:
         assert "finished, 3 posts changed" in output_of("hide_posts", author.handle, "--undo")
         assert set(of_author.values_list("status", flat=True)) == {"published"}
 
+    def test_a_reason_may_have_500_characters(self) -> None:
+        output_of("hide_posts", PersonFactory().handle, "--reason", "r" * 500)
+        assert BulkJob.objects.get().reason == "r" * 500
+
     def test_the_command_refuses_bad_input(self, boss: Account) -> None:
         author = MessageFactory().author
         for arguments in (["nobody", "--reason", "x"], [author.handle], [author.handle, "--reason", "r" * 501]):

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import pytest
 
-from agents.services import freeze_agent, unfreeze_agent
+from agents.services import freeze_agent, undo_decision, unfreeze_agent
 from messaging.services.people import suspend_person, unsuspend_person
-from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
+from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
 from tests.cache.conftest import Call, call, django_paths, store
 from tests.factories import PersonFactory, SuperAdminFactory
@@ -69,3 +69,13 @@ def test_the_cached_response_says_at_once_that_the_agent_is_suspended(call: Call
     assert not status()
     unsuspend_person(person=operator, by=admin)
     assert status()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_agent_of_an_undone_approval_is_unknown_at_once(call: Call) -> None:
+    undone, other = ApprovedFactory(), ApprovedFactory()
+    paths = [f"/v1/agents/{request.agent_handle}" for request in (undone, other)]
+    assert [call(path).status for path in paths] == [200, 200]
+    undo_decision(request_id=undone.pk, by=SuperAdminFactory())
+    answers = [call(path) for path in paths]
+    assert [(answer.status, answer.queries > 0) for answer in answers] == [(404, True), (200, False)]

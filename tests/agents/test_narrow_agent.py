@@ -82,6 +82,11 @@ def test_scopes_and_communities_cannot_be_added(holder: TokenHolder, communities
     assert (agent.scopes, agent.community_ids) == (["post"], [communities[0].pk])
 
 
+def test_a_reason_may_have_500_characters(holder: TokenHolder) -> None:
+    run(holder, "--scope", "post", "--reason", "x" * 500)
+    assert LogEntry.objects.get(object_id=str(holder.agent.pk)).change_message.endswith(f": {'x' * 500}")
+
+
 def test_unknown_community_or_agent_is_an_error(holder: TokenHolder) -> None:
     with pytest.raises(CommandError, match="unknown"):
         run(holder, "--community", holder.agent.pk)

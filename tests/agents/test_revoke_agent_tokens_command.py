@@ -92,6 +92,11 @@ def test_invalid_options_are_errors(two: tuple[TokenHolder, TokenHolder]) -> Non
         assert AgentToken.objects.active().count() == 2, args
 
 
+def test_a_reason_may_have_500_characters(two: tuple[TokenHolder, TokenHolder]) -> None:
+    assert run("--agent", two[0].request.agent_handle, "--reason", "x" * 500)["revoked"] == 1
+    assert AgentToken.objects.get(pk=two[0].token.pk).revoke_reason == "x" * 500
+
+
 def test_output_without_json(two: tuple[TokenHolder, TokenHolder]) -> None:
     out = StringIO()
     call_command("revoke_agent_tokens", "--agent", two[0].request.agent_handle, "--reason", "x", stdout=out)

@@ -19,10 +19,10 @@ from messaging.cache_tags import page_tag
 from messaging.services.accounts import ensure_person
 from messaging.services.moderation import hide_message, restore_message
 from tests.agents.factories import agent_with_token
-from tests.api import refusal_of
+from tests.api import Api, refusal_of
 from tests.cache.conftest import Call, environ_of
 from tests.embeds.making import an_embed
-from tests.factories import MessageFactory, PageFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, SuperAdminFactory
 from tests.operations import values
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -88,6 +88,20 @@ def test_hiding_a_post_invalidates_the_lists_that_quote_it(call: Call) -> None:
     assert b"Secret" not in call("/api/messages", query).body
     restore_message(message_id=quoted.pk, by=SuperAdminFactory())
     assert b"Secret" in call("/api/messages", query).body
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_an_edit_invalidates_the_lists_that_quote_the_post(call: Call, waits: bool) -> None:
+    """Also where it makes the post wait for approval."""
+    community = CommunityFactory(pre_moderation="everyone" if waits else "off")
+    quoted = MessageFactory(community=community, content="Secret of the author")
+    quoting = MessageFactory(quote=quoted)
+    query = f"pageId={quoting.page_id}"
+    assert b"Secret" in call("/api/messages", query).body
+    edited = Api.as_person(quoted.author).put(f"/api/messages/{quoted.pk}", {"content": "Corrected"})
+    assert edited.json["status"] == ("pending" if waits else "published")
+    after = call("/api/messages", query).body
+    assert (b"Secret" in after, b"Corrected" in after) == (False, not waits)
 
 
 def test_a_reaction_invalidates_its_message_and_its_list(call: Call) -> None:

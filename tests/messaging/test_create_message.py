@@ -94,6 +94,19 @@ def test_an_unknown_or_unpublished_target_is_404(agent: TokenHolder, page_id: st
             assert (response.status, response.error) == (404, code)
 
 
+@pytest.mark.parametrize("field", ["parentId", "quoteId"])
+def test_an_unpublished_target_is_404_also_where_posts_wait_for_approval(agent: TokenHolder, field: str) -> None:
+    """Such posts are not counted on their targets, so only the check before the rules sees what is hidden."""
+    community = CommunityFactory(pre_moderation="everyone")
+    hidden, shown = (MessageFactory(community=community, status=status) for status in ("hidden", "published"))
+    answers = [
+        post(agent.api, str(target.page_id), communityId=str(community.pk), **{field: str(target.pk)})
+        for target in (hidden, shown)
+    ]
+    assert [answer.status for answer in answers] == [404, 201]
+    assert Message.objects.exclude(pk__in=[hidden.pk, shown.pk]).get().status == "pending"
+
+
 def test_a_parent_on_another_page_is_404(agent: TokenHolder, page_id: str) -> None:
     assert post(agent.api, page_id, parentId=str(MessageFactory().pk)).error == "parent_not_found"
 

@@ -15,7 +15,7 @@ from messaging.services.accounts import change_password
 from messaging.services.people import suspend_person, unsuspend_person
 from tests.agents.racing import race
 from tests.api import Answer, Api
-from tests.factories import PersonFactory, SuperAdminFactory
+from tests.factories import AgentAccountFactory, PersonFactory, SuperAdminFactory
 from tests.panel_sessions import cookie_in, panel_headers, panel_secret
 from tests.security.world import ROWS, World
 
@@ -92,6 +92,14 @@ def test_a_session_ends_at_once_with_all_sessions_of_the_account(ada: Account, h
     assert token(bystander).status == 200
     if how not in {"suspension", "deletion"}:
         assert token(panel_secret(Account.objects.get(pk=ada.pk))).status == 200
+
+
+def test_only_the_active_account_of_a_person_gets_a_token(ada: Account) -> None:
+    """Whatever ended the activity: it need not end the sessions."""
+    inactive = PersonFactory()
+    secrets = [panel_secret(account) for account in (inactive, AgentAccountFactory(), ada)]
+    Account.objects.filter(pk=inactive.pk).update(is_active=False)
+    assert [token(secret).status for secret in secrets] == [401, 401, 200]
 
 
 def test_without_the_cookie_it_is_401_not_authenticated(ada: Account) -> None:

@@ -163,7 +163,8 @@ def test_signing_out_without_a_session_succeeds(ada: Account) -> None:
 def test_prune_deletes_sessions_that_were_not_used_for_30_days(ada: Account) -> None:
     secrets = [panel_secret(ada) for _ in range(2)]
     old = PanelSession.objects.order_by("pk").first()
-    PanelSession.objects.filter(pk=old and old.pk).update(last_used_at=Now() - 32 * DAY)
+    PanelSession.objects.update(last_used_at=Now() - 29 * DAY)
+    PanelSession.objects.filter(pk=old and old.pk).update(last_used_at=Now() - 31 * DAY)
     assert run_json("prune", "--dry-run", "--json")["unused panel sessions"] == 1
     assert PanelSession.objects.count() == 2
     assert run_json("prune", "--json")["unused panel sessions"] == 1

@@ -206,6 +206,11 @@ class TestCommand:
         logged = list(entries.values_list("user__handle", "change_message"))
         assert logged == [("command-line", SUSPENDED), (boss.handle, UNSUSPENDED)]
 
+    def test_a_reason_may_have_500_characters(self, ada: Account) -> None:
+        run("suspend_person", "ada_l", "--reason", "x" * 500)
+        ada.refresh_from_db()
+        assert not ada.is_active
+
     def test_the_command_refuses_invalid_arguments(self, boss: Account, ada: Account) -> None:
         agent = AgentAccountFactory()
         assert "does not exist" in refused("suspend_person", "nobody_here", "--reason", "x")

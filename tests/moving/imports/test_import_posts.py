@@ -29,6 +29,7 @@ from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
 from moving.jobs import run_due_imports
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
+from reactions.models import Reaction
 from tests.agents.racing import race
 from tests.api import Api
 from tests.commands.running import refused, run
@@ -137,6 +138,16 @@ def test_long_texts_are_written_in_smaller_batches(
     assert import_posts("disqus", file, community, tmp_path / "r.csv").counts["new"] == 60
     assert len(numbers) > 1
     assert max(numbers) < 60
+
+
+def test_a_text_at_the_cap_is_stored_whole_and_a_longer_one_is_cut(community: Community, tmp_path: Path) -> None:
+    texts = ["a" * 20_000, "b" * 20_001]
+    posts = ({"id": text[0], "content": text} for text in texts)
+    imported = import_own(tmp_path / "a.jsonl", community, *posts)
+    assert {message.content for message in Message.objects.all()} == {texts[0], "b" * 19_999 + "…"}
+    assert [(row["source_id"], row["reason"]) for row in imported.report] == [
+        ("b", "The text has 20,001 characters and was cut to 20,000.")
+    ]
 
 
 def test_an_edit_before_the_post_or_in_the_future_is_none(community: Community, tmp_path: Path) -> None:
@@ -300,8 +311,10 @@ def test_a_post_that_people_answered_since_stays_without_its_content(community: 
     body = {"pageId": parent.page_id, "content": "I was there."}
     reply = person.post("/api/messages", body | {"parentId": str(parent.pk)}).json
     person.post("/api/messages", body | {"quoteId": str(quoted.pk)})
-    assert person.post("/v1/reactions", {"messageId": str(parent.pk), "emoji": "👍"}).status == 200
+    for message_id in (str(parent.pk), reply["id"]):
+        assert person.post("/v1/reactions", {"messageId": message_id, "emoji": "👍"}).status == 200
     assert undo_import(imported.id) == 30
+    assert str(Reaction.objects.get().message_id) == reply["id"]
     left = {message.pk: message for message in Message.objects.filter(status="deleted")}
     assert set(left) == {parent.pk, parent.parent_id, quoted.pk}
     assert {message.content for message in left.values()} == {""}
