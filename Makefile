@@ -7,7 +7,7 @@ bin := .venv/bin
 checks := style layers prose security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all busy bench bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk changes consistency check $(checks) faults cluster cluster-faults containers fuzz translations lock venv python
+.PHONY: help run test test-all busy bench bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk changes consistency check $(checks) faults cluster cluster-faults containers fuzz mutants translations lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
@@ -23,6 +23,7 @@ help:
 	@echo 'make bench-releases   compare the processor time of operations with another release (BENCH="COMMIT --rounds 4")'
 	@echo 'make journey-desk   a browser decides 100 agent requests by keys alone: keys, clicks and time (needs a Chromium)'
 	@echo 'make changes   20,000 changes by overlapping transactions: every reader gets each once, in one order'
+	@echo 'make mutants   200 random changes of the code: prints those that no quick test notices (MUTANTS="--seed 7 --sample 50 --only messaging")'
 	@echo 'make consistency   compare reads with writes for a minute: two workers, two hosts, Redis frozen and killed'
 	@echo 'make faults  inject hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
 	@echo 'make cluster   a whole cluster on this machine: PostgreSQL with two standbys, PgBouncer, Redis, three hosts, nginx'
@@ -137,6 +138,9 @@ cluster-faults: venv
 # Needs mmdebstrap, buildah, podman, runc and podman-compose.
 containers: venv
 	@exec $(bin)/python -m tests.packages.containers
+
+mutants: venv
+	@exec $(bin)/python -m tests.mutants $(MUTANTS)
 
 fuzz: venv
 	@$(bin)/python -m tests.fuzz $(FUZZ)
