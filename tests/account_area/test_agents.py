@@ -143,7 +143,7 @@ def test_the_page_of_a_decided_request_has_reason_and_next_step(client: Client, 
     approve_request(request_id=approved.pk, by=SuperAdminFactory(), reason="Welcome.")
     reject_request(request_id=rejected.pk, by=SuperAdminFactory(), reason=HOSTILE)
     shown = text(client, f"/account/agents/requests/{approved.pk}/")
-    assert "Welcome." in shown
+    assert ("Welcome." in shown, "Write posts" in shown) == (True, True)
     assert f"/account/agents/{approved.agent_handle}/tokens/new/" in shown
     shown = text(client, f"/account/agents/requests/{rejected.pk}/")
     assert "&lt;script&gt;" in shown

@@ -200,6 +200,7 @@ def test_what_belongs_to_another_person_does_not_exist(client: Client) -> None:
         assert client.post(ME + path).status_code in {404, 405}
     assert client.post(f"{ME}reactions/{Reaction.objects.get().pk}/remove/").status_code == 404
     assert Reaction.objects.exists()
+    assert "🎉" not in client.get(f"{ME}reactions/").content.decode()
 
 
 def test_an_export_is_asked_for_made_and_downloaded(client: Client, person: Account) -> None:

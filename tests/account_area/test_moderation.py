@@ -283,6 +283,7 @@ def test_older_bans_are_on_further_pages_and_can_be_lifted(client: Client, commu
     assert "The Oldest" not in first
     second = html(client, people + older)
     assert "The Oldest" in second
+    assert (accounts[-1].handle in first, accounts[-1].handle in second) == (True, False)
     assert "?before=" not in second
     assert client.post(people + older, {"action": "lift", "account": str(oldest.pk)}).status_code == 302
     assert community.bans.count() == 50

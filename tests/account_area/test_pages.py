@@ -66,6 +66,7 @@ def test_a_page_is_not_stored_and_has_the_strict_policy(client: Client) -> None:
     response = client.get(HOME)
     assert response.status_code == 200
     assert response["Cache-Control"] == "private, no-store"
+    assert {"Cookie", "Accept-Language"} <= set(response["Vary"].split(", "))
     assert "unsafe" not in response["Content-Security-Policy"]
     assert "script-src 'self'" in response["Content-Security-Policy"]
 

@@ -68,6 +68,7 @@ def test_the_first_visit_is_told_with_its_page(client: Client, site: Embed) -> N
 
 def test_a_refused_domain_is_told_and_can_be_added(client: Client, site: Embed, unchanged: Unchanged) -> None:
     unchanged(an_embed(site.owner))
+    load(site)
     load(site, "https://shop.example:8443")
     assert seen(client, site)[0] == "refused"
     assert "Add shop.example:8443 to the domains of the site" in install(client, site)

@@ -173,7 +173,7 @@ def test_an_owner_pauses_and_resumes(client: Client, person: Account, unchanged:
     site, paused = an_embed(person), an_embed(person)
     client.post(f"{SITES}{paused.pk}/pause/")
     unchanged(an_embed(person), paused)
-    client.post(f"{SITES}{site.pk}/pause/")
+    assert "The widget is gone from your pages." in body(client.post(f"{SITES}{site.pk}/pause/", follow=True))
     site.refresh_from_db()
     assert site.status == EmbedStatus.PAUSED
     assert "Paused" in body(client.get(f"{SITES}{site.pk}/"))

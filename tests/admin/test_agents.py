@@ -56,6 +56,7 @@ def test_lists_show_state_operator_and_grant(admin_client: Client, holder: Token
     assert holder.token.prefix in text
     assert '<span class="badge good">active</span>' in text
     assert holder.token.prefix not in read(admin_client, AgentToken, "changelist", q="no_match")
+    assert f'href="{page(holder.agent)}"' in read(admin_client, holder.token)
     assert str(holder.agent) in read(admin_client, Agent, "changelist", q=f"{holder.request.requester}")
 
 

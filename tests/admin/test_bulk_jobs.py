@@ -228,7 +228,14 @@ def test_a_job_is_stopped_between_rows_continued_and_undone(
     unchanged(a_job([bystander], boss))
     job = a_job(RequestFactory.create_batch(4), boss)
     assert run_slice(job.pk, seconds=-1).done == 1
+
+    def offered() -> list[bool]:
+        shown = read(admin_client, job)
+        return [page(job, name) in shown for name in ("stop", "continue", "undo")]
+
+    assert offered() == [True, False, False]
     decide(admin_client, job, "stop")
+    assert offered() == [False, True, True]
     assert run_slice(job.pk).done == 1
     of_job = AgentRequest.objects.exclude(pk=bystander.pk)
     assert sorted(of_job.values_list("status", flat=True)) == ["pending"] * 3 + ["rejected"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from html.parser import HTMLParser
 from typing import Any
 
@@ -15,7 +16,7 @@ from django.utils import timezone
 from agents.services import freeze_agent
 from messaging.models import Account, Community, Moderator
 from tests.admin.every_page import SENT, EveryPage, session_of, snapshot
-from tests.admin.pages import page
+from tests.admin.pages import page, read
 from tests.api import Api
 from tests.factories import PersonFactory, SuperAdminFactory
 
@@ -260,3 +261,9 @@ def test_the_page_is_rendered_without_a_query(client: Client) -> None:
     with CaptureQueriesContext(connection) as queries:
         page = _page(request, NotFound(), Response({}, status=404))
     assert (page.status_code, len(queries)) == (404, 0)
+
+
+def test_the_page_of_an_account_tells_its_last_sign_in(admin_client: Client) -> None:
+    never, signed_in = PersonFactory(), PersonFactory()
+    Account.objects.filter(pk=signed_in.pk).update(last_login=timezone.now() - timedelta(days=3))
+    assert ["3\xa0days" in read(admin_client, person) for person in (never, signed_in)] == [False, True]

@@ -56,7 +56,10 @@ def test_demo_people_can_sign_in_and_the_printed_curl_command_posts() -> None:
     assert (first.status, again.body) == (201, first.body)
 
 
-def test_a_second_run_adds_no_rows() -> None:
+def test_a_second_run_adds_no_rows(data: Path) -> None:
+    data.mkdir()
+    # What a run that was killed may leave.
+    (data / "demo.new").touch()
     first = run_json("demo", "--json")
     before = rows()
     assert run_json("demo", "--json") == first

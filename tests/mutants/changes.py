@@ -63,11 +63,13 @@ def changes_of(path: str) -> Iterator[Change]:
     hidden = {each for node in nodes if isinstance(node, ast.JoinedStr) for each in ast.walk(node) if each is not node}
     assigned = [each for each in tree.body if isinstance(each, ast.Assign) and "WHERE" in ast.unparse(each.value)]
     constants = {each.value: ast.unparse(each.targets[0]) for each in assigned}
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    inside = {each for function in functions for part in function.body for each in ast.walk(part)} | {*constants}
     found = [
         # Lines stay where they are.
         Change(path, node.lineno, start, end, new + "\n" * source.count(b"\n", start, end), constants.get(node, ""))
         for node in nodes
-        if node not in hidden
+        if node in inside and node not in hidden
         for start, end, new in _edits(node, source, begins)
     ]
     for change in sorted(found, key=lambda each: (each.start, each.end, each.new)):

@@ -34,6 +34,7 @@ from tests.mutants.covering import FOLDERS, ROOT, Covering, module_of
 
 MIGRATED = "mutants"
 TESTS_MAX = 200
+FEW = 20
 # For the tests of one change, as they were measured. They may take longer beside others.
 SECONDS_MAX = 40
 PATIENCE = 5
@@ -91,16 +92,18 @@ class Trying:
         shutil.rmtree(data)
 
     def _chosen(self, change: Change) -> list[str]:
-        """The tests of the modules that name the changed one or its function, then one of each other module in turn."""
+        """First those that run a line nearby that few tests run, and all of modules that name the changed code."""
         functions = re.findall(r"def _?(\w+)", change.before[: change.start].decode())
         is_near = re.compile("|".join([change.module.rpartition(".")[2], *functions[-1:]]))
         tests, seconds, turns = self._tests_of(change), self._covering.seconds, Counter[str]()
         modules = set(map(module_of, tests))
         near = {each for each in modules if is_near.search(each) or change.module in (ROOT / each).read_text()}
+        beside = [self._covering.tests(change.path, line) for line in range(change.line - 5, change.line + 6)]
+        rare = set().union(*(each for each in beside if len(each) <= FEW))
         ranks: dict[str, int] = {}
         for test in sorted(tests, key=lambda test: (seconds[test], test)):
             turns[module_of(test)] += 1
-            ranks[test] = 0 if module_of(test) in near else turns[module_of(test)]
+            ranks[test] = 0 if test in rare or module_of(test) in near else turns[module_of(test)]
         chosen = sorted(ranks, key=lambda test: ranks[test])[:TESTS_MAX]
         spent = accumulate(seconds[test] for test in chosen)
         chosen = [test for test, end in zip(chosen, spent, strict=True) if end <= SECONDS_MAX] or chosen[:1]

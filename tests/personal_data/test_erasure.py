@@ -32,9 +32,11 @@ from messaging.deleted_accounts import HEIR_IDS, HEIRS, deleted_account
 from messaging.exceptions import ErasureNotFound, HandleTaken, LastSuperAdmin
 from messaging.models import (
     Account,
+    Decision,
     ErasedHandleKey,
     HandleClaim,
     Message,
+    MessageVersion,
     PersonErasure,
     PostsChoice,
     ReadyReason,
@@ -53,7 +55,7 @@ from tests.agents.factories import RequestFactory, agent_with_token
 from tests.agents.racing import race
 from tests.api import Api
 from tests.commands.running import refused, run_json
-from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_hiding import wrong_counts
 from tests.personal_data.life import AGENT_HANDLE, HANDLE, MARK, PASSWORD, TRACES, Life, live, posted
 from tests.security.dumps import dump
@@ -400,6 +402,21 @@ def test_the_erasure_of_an_inbox_expires_no_cursor(monkeypatch: pytest.MonkeyPat
     assert {(row[2], *row[4:]) for row in rows} == {("erased", None, None, None, UUID(int=0), None, None, None)}
     for channel in (Channel(account_id=person.pk), Channel()):
         assert reading.read(channel, None, limit=9).rows == []
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("bystander")
+@pytest.mark.parametrize("posts", [ANONYMOUS, DELETED])
+def test_versions_reasons_and_authors_of_the_posts_of_others_stay(posts: PostsChoice) -> None:
+    person, other = PersonFactory(), PersonFactory()
+    for author in (person, other):
+        post = MessageFactory(author=author, community=CommunityFactory())
+        assert Api.as_person(author).put(f"/api/messages/{post.pk}", {"content": "Edited"}).status == 200
+        hide_message(message_id=post.pk, by=SuperAdminFactory(), reason="Spam.")
+    erase(person, posts)
+    for model, fields in ((MessageVersion, {}), (Decision, {"reason": "Spam."})):
+        assert list(model.objects.filter(**fields).values_list("message__author", flat=True)) == [other.pk]
+    assert set(Message.objects.values_list("author", flat=True)) == {UUID(NOBODY["id"]), other.pk}
 
 
 @pytest.mark.django_db

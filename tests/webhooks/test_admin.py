@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.test import Client
+from django.utils import timezone
 
 from messaging.models import Webhook
 from tests.admin.pages import decide, page, read
@@ -38,6 +40,8 @@ def test_the_pages_show_the_host_and_no_secret(admin_client: Client) -> None:
     for term in (str(webhook.pk), str(webhook.target_id), owner.account.handle):
         assert "93.184.215.14" in read(admin_client, Webhook, "changelist", q=term)
     assert "93.184.215.14" not in read(admin_client, Webhook, "changelist", q="no such")
+    Webhook.objects.update(next_attempt_at=timezone.now() + timedelta(hours=5, minutes=1))
+    assert "in 5\xa0hours" in read(admin_client, webhook)
 
 
 def test_a_super_admin_disables_with_a_reason_and_enables(admin_client: Client) -> None:

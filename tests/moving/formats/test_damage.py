@@ -92,6 +92,14 @@ SMALL: dict[str, tuple[str, list[tuple[str, str, str]], list[str]]] = {
 }
 
 
+def test_the_row_of_a_cut_off_file_of_commento_names_the_comment(tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text('{"version":1,"commenters":[],"comments":[' + f"{json.dumps(COMMENTO)}," * 2 + "{")
+    assert reasons(read("commento", path)) == [
+        "The JSON is cut off or damaged after comment 2. What follows is not read."
+    ]
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_a_damaged_file_is_read_as_far_as_it_can_be(tmp_path: Path, name: str) -> None:
     text, expected, said = SMALL[name]

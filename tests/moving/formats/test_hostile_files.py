@@ -153,3 +153,10 @@ def test_a_database_whose_content_is_longer_than_allowed_is_refused(tmp_path: Pa
     assert posts(list(formats.read("isso", path, content_max=1_000_000)))
     with pytest.raises(UnreadableFile, match="The content of the file"):
         list(formats.read("isso", path, content_max=500_000))
+
+
+def test_a_large_file_of_another_kind_is_refused_at_its_first_piece(tmp_path: Path) -> None:
+    path = tmp_path / "list.json"
+    path.write_bytes(b"[" + b"0," * PIECE)
+    with pytest.raises(UnreadableFile, match="no export of Commento"):
+        list(formats.read("commento", path, content_max=PIECE))

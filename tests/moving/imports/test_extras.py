@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 from io import StringIO
 from typing import Any
+from uuid import RFC_4122
 
 import orjson
 import pytest
 
 from config.api.exceptions.base import MESSAGE_MAX
+from moving.imports import texts
 from moving.imports.extras import NAMES, checked
 from moving.imports.report import CELL_MAX, FULL, Report, cell
 from moving.imports.usable_reactions import usable
@@ -85,3 +87,10 @@ def test_a_report_is_bounded_and_counts_on(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(out.getvalue()) < 25_000
     assert max(len(value) for row in rows for value in row) <= CELL_MAX
     assert (report.counts["skipped"], report.reasons["skipped", "address"]) == (1_000, 1_000)
+
+
+def test_ids_of_imported_posts_have_their_millisecond_and_the_order_of_the_file() -> None:
+    time = 1_700_000_000_123_457
+    ids = [texts.id_at(time, number) for number in (0, 1, 1 << 20, (1 << 20) + 1, (1 << 32) - 1)]
+    assert {(each.version, each.variant, each.int >> 80) for each in ids} == {(7, RFC_4122, time // 1000)}
+    assert sorted(ids) == ids

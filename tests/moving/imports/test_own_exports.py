@@ -10,14 +10,14 @@ import pytest
 
 from messaging.models import Community, Message
 from moving.imports import announcing, missing_quotes, quotes, reactions, running, undoing, writing
-from moving.imports.progress import ProgressLines, Step, silent
+from moving.imports.progress import Passes, ProgressLines, Step, silent
 from moving.imports.undoing import begin_undo, undo
 from moving.models import ImportedAuthor, ImportedPost, Move, MoveStatus
 from reactions.models import Reaction
 from reactions.services import EMOJI_KINDS_MAX
 from tests.api import Api
 from tests.commands.running import run
-from tests.factories import CommunityFactory, PersonFactory
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory
 from tests.moving.imports.importing import Imported, import_own
 
 WHEN = "2026-11-01T08:15:30Z"
@@ -283,3 +283,20 @@ def test_the_end_of_a_step_is_printed_once() -> None:
     for _batch in range(3):
         tell(Step("ending", 4, 4))
     assert len(lines) == 1
+
+
+def test_of_an_undone_import_an_answered_post_stays_without_its_quote(tmp_path: Path) -> None:
+    posts = ({"id": "quoted"}, {"id": "quoting", "quoteId": "quoted"})
+    imported = import_own(tmp_path / "posts.jsonl", CommunityFactory(), *posts)
+    other = MessageFactory(quote=MessageFactory(), content="elsewhere")
+    MessageFactory(parent=Message.objects.get(content="quoting"), content="answer")
+    run("undo_import", imported.id)
+    assert Message.objects.get(status="deleted").quote is None
+    assert not Message.objects.filter(content="quoted").exists()
+    assert Message.objects.get(pk=other.pk).quote_id == other.quote_id
+
+
+def test_each_pass_over_the_posts_counts_as_a_part_of_each(told: list[Step]) -> None:
+    passes = Passes("linking", tell=told.append, posts=3, passes=2)
+    assert [list(passes.over("abc")) for _ in range(2)] == [["a", "b", "c"]] * 2
+    assert [(step.done, step.total) for step in told] == [(0, 3), (1, 3), (1, 3), (3, 3)]

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+import orjson
 import pytest
 from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -153,6 +154,22 @@ def test_the_preview_shows_texts_as_posts_will_show_them(client: Client, communi
     assert {len(post["text"]) for post in move.preview} == {300}
     shown = '<p dir="auto"><strong>Bold</strong></p><p dir="auto">1. May &lt;script&gt;</p>'
     assert page_of(client, move).count(shown) == 10
+
+
+def test_the_preview_has_the_first_published_posts(person: Account, community: Community) -> None:
+    of_all = {
+        "type": "post",
+        "pageUrl": "https://lantern.example/letters/",
+        "author": {"id": "ada", "name": "Ada", "handle": "ada", "kind": "human"},
+        "createdAt": "2026-11-01T08:15:30Z",
+    }
+    deleted = {"id": "0", "status": "deleted", "content": ""}
+    posts = [{"id": f"{n}", "parentId": "0", "status": "published", "content": f"Post {n}"} for n in range(1, 13)]
+    header = {"type": "header", "format": "community-messaging", "version": 1}
+    lines = [header, *(of_all | post for post in (deleted, *posts)), {"type": "end", "posts": 13, "reactions": 0}]
+    upload(client_of(person), community, b"".join(orjson.dumps(line) + b"\n" for line in lines), format="jsonl", map="")
+    run_due_imports()
+    assert [post["text"] for post in Move.objects.get().preview] == [post["content"] for post in posts[:10]]
 
 
 def test_the_page_names_the_current_step(client: Client, community: Community) -> None:
