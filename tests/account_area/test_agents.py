@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from account_area.agents.handles import check_handle
+from account_area.agents.queries import last_days
 from agents.models import Agent, AgentRequest, RefusedCall, RequestStatus
 from agents.models.request import PENDING_MAX
 from agents.services import approve_request, freeze_agent, narrow_agent, reject_request
@@ -132,6 +134,7 @@ def test_a_pending_request_can_be_withdrawn_once(client: Client, person: Account
     path = f"/account/agents/requests/{asked.pk}/"
     assert "Withdraw" in text(client, f"{path}withdraw/")
     assert client.post(f"{path}withdraw/")["Location"] == path
+    assert "The request is withdrawn." in text(client, path)
     asked.refresh_from_db()
     assert asked.status == RequestStatus.CANCELLED
     assert client.post(f"{path}withdraw/").status_code == 409
@@ -174,7 +177,9 @@ def test_the_page_says_what_is_left_of_the_hour_and_plots_the_last_days(client: 
     assert shown.count("30 of 30") == 3
     assert "119 of 120" in shown
     MessageFactory.create_batch(3, author=holder.account)
-    RefusedCall.objects.create(agent=holder.agent, day=timezone.now().date(), code="agent_rate_limited", calls=7)
+    first, *_, today = last_days()
+    for day, calls in ((first - timedelta(days=1), 100), (first, 3), (today, 4)):
+        RefusedCall.objects.create(agent=holder.agent, day=day, code="agent_rate_limited", calls=calls)
     response = client.get(f"/account/agents/{holder.account.handle}/")
     assert response.context["written"].series[0].total == 3
     assert response.context["refused"].series[0].total == 7

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -60,6 +61,14 @@ def test_a_button_without_a_session_leads_back_to_its_page(pressed_on: str, page
     response = Client().post(address, headers={"Referer": pressed_on} if pressed_on else {})
     assert response.status_code == 302
     assert response["Location"] == f"/account/sign-in/?next={page}"
+
+
+def test_writes_of_a_person_are_throttled_and_reads_are_not(client: Client, settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"account_page": (2, 60)}
+    assert [client.get(HOME).status_code for _ in range(3)] == [200] * 3
+    statuses = [client.post("/account/me/", {"name": "Ada", "language": "xx"}).status_code for _ in range(3)]
+    assert statuses == [200, 200, 429]
+    assert client.get(HOME).status_code == 200
 
 
 def test_a_page_is_not_stored_and_has_the_strict_policy(client: Client) -> None:

@@ -125,7 +125,9 @@ def test_who_has_nothing_to_confirm_with_is_not_kept_out(provider: Provider, set
     client = ada(provider)
     age(client)
     settings.SOCIALACCOUNT_PROVIDERS = {}
-    assert client.get("/account/me/password/").status_code == 200
+    assert "errorlist" not in client.get("/account/me/password/").content.decode()
+    assert client.post("/account/me/password/", {"password": "a long enough passphrase"}).status_code == 302
+    assert Account.objects.get(handle="ada_l").check_password("a long enough passphrase")
 
 
 def test_a_suspended_person_does_not_sign_in(provider: Provider) -> None:

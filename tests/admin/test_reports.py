@@ -53,6 +53,8 @@ def test_the_list_counts_the_open_reports_and_lists_reported_posts(admin_client:
         return [content for content in contents if content in text]
 
     assert shown() == ["Reported twice", "Reported too"]
+    (unreported,) = (row for row in rows_of(read(admin_client, Message, "changelist")) if "Not reported" in str(row))
+    assert "-1" not in unreported
     index = admin_client.get("/admin/").content.decode()
     assert "reported posts" in index
     assert f"{page(Message, 'changelist')}?reports=open" in index

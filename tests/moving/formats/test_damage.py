@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from moving import formats
+from moving.formats import spill
 from moving.formats.json_lines import STRUCTURE_MAX
 from tests.moving.files import FORMATS, SAMPLES, TEXTS, posts, read, read_sample, reasons
 from tests.moving.large_files import write
@@ -239,3 +240,16 @@ def test_levels_of_replies_are_read_as_any(tmp_path: Path) -> None:
         for number in range(5_000):
             file.write(json.dumps(COMMENT | {"id": f"{number}", "pid": f"{number - 1}"}) + "\n")
     assert sum(1 for _record in formats.read("remark42", path)) == 5_000
+
+
+def test_a_map_has_the_first_value_of_each_key_also_when_it_becomes_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "MEMORY_MAX", 2)
+    entries = spill.SpillingMap()
+    for key, value in (("a", "1"), ("b", "2"), ("a", "3")):
+        entries.add(key, value)
+    assert entries.large is None
+    for key, value in (("c", "4"), ("c", "5"), ("b", "6")):
+        entries.add(key, value)
+    assert entries.large is not None
+    assert [entries.get(key) for key in "abcd"] == ["1", "2", "4", None]
+    entries.close()

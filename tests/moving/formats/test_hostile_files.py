@@ -11,7 +11,7 @@ import pytest
 
 from messaging.markdown.html import to_html, to_plain
 from moving import formats
-from moving.formats import UnreadableFile
+from moving.formats import UnreadableFile, values
 from moving.formats.source import PIECE
 from tests.moving.files import FACTS, SAMPLES, posts, read, reasons
 from tests.moving.large_files import write
@@ -93,6 +93,11 @@ def test_encodings_are_read_as_declared_and_bytes_that_are_no_text_are_replaced(
     texts = [post.text for post in posts(read("disqus", FOLDER / "wrong-encoding.xml"))]
     assert texts[3] == "It cost \ufffd12, caf\ufffd included."
     assert texts[4] == "Good comment number 5."
+
+
+def test_a_time_has_10_to_40_characters() -> None:
+    texts = ["2016-03-04", "2016-03-04".ljust(40), "2016-03-04".ljust(41), "2016-3-04"]
+    assert [values.time_of(text) is not None for text in texts] == [True, True, False, False]
 
 
 def test_unreadable_dates_are_none_and_others_are_left_to_the_writer() -> None:

@@ -169,7 +169,9 @@ def test_the_preview_has_the_first_published_posts(person: Account, community: C
     lines = [header, *(of_all | post for post in (deleted, *posts)), {"type": "end", "posts": 13, "reactions": 0}]
     upload(client_of(person), community, b"".join(orjson.dumps(line) + b"\n" for line in lines), format="jsonl", map="")
     run_due_imports()
-    assert [post["text"] for post in Move.objects.get().preview] == [post["content"] for post in posts[:10]]
+    move = Move.objects.get()
+    assert [post["text"] for post in move.preview] == [post["content"] for post in posts[:10]]
+    assert move.file_name == "old.xml"
 
 
 def test_the_page_names_the_current_step(client: Client, community: Community) -> None:
