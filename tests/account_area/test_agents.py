@@ -120,6 +120,12 @@ def test_communities_are_found_by_name_and_selected_ones_stay(client: Client) ->
     assert answer == {"communities": [{"id": str(found.pk), "name": "Garden friends"}]}
 
 
+def test_checks_of_handles_are_throttled(client: Client, settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"account_page": (2, 60)}
+    answers = [client.get("/account/agents/handle-check/", {"handle": "free_one"}) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+
+
 def test_handle_is_checked_while_it_is_typed(client: Client) -> None:
     PersonFactory(handle="taken_one")
     states = {"": "empty", "No": "invalid", "taken_one": "taken", "taken_0ne": "similar", "free_one": "free"}

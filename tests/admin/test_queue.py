@@ -431,6 +431,9 @@ class TestSavedLists:
         for n in range(SAVED_MAX + 1):
             admin_client.post(url, {"name": f"List {n}", "query": ""})
         assert SavedList.objects.count() == SAVED_MAX
+        # Those of another list are counted by themselves.
+        admin_client.post(page(Message, "saved"), {"name": "Posts", "query": ""})
+        assert SavedList.objects.filter(name="Posts").exists()
 
 
 class TestCsv:

@@ -53,6 +53,8 @@ def test_entries_have_one_canonical_form() -> None:
         ("Example.COM.", "example.com"),
         ("*.Bücher.example:0443", "*.xn--bcher-kva.example:443"),
         ("localhost:3000", "localhost:3000"),
+        ("localhost:1", "localhost:1"),
+        ("localhost:65535", "localhost:65535"),
         ("[2001:DB8::1]:80", "[2001:db8::1]:80"),
         ("0x7f.1", "127.0.0.1"),
     ]:

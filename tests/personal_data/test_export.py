@@ -62,6 +62,9 @@ def test_an_archive_has_all_that_a_person_has_stored_and_no_secret(settings: Any
     secrets = [life.agent.value, PASSWORD, life.person.password, bytes(life.agent.token.digest).hex()]
     assert not [form for secret in secrets for form in forms_of(secret) if form in text]
     assert "By Stander" not in text
+    of_a_stranger = files(b"".join(content_of(made(PersonFactory()))))
+    rows = {name: len(rows) for name, rows in of_a_stranger.items() if name.endswith(".json") and rows}
+    assert rows == {"account.json": 1, "exports.json": 1}
 
 
 def test_only_its_person_gets_an_export_and_for_seven_days() -> None:
