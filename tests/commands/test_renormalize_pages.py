@@ -69,6 +69,13 @@ def test_dry_run_prints_the_new_id_and_moves_nothing() -> None:
     assert (Page.objects.filter(pk=OLD_ID).exists(), Message.objects.get().page_id) == (True, OLD_ID)
 
 
+def test_pages_of_several_batches_are_each_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renormalize_pages, "BATCH", 2)
+    for number in range(5):
+        Page.objects.create(id=f"p1_{number:032}", normalized_url=f"https://example.com/{number}?PHPSESSID=1")
+    assert "5 pages would get another id." in run("renormalize_pages", "--dry-run")
+
+
 def test_a_page_with_a_refused_url_is_reported_and_stays(old: Page) -> None:
     for url in ("gopher://example.com/", "https://example.com/" + "%C3%A9" * 340):
         Page.objects.update(normalized_url=url)

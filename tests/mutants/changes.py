@@ -62,7 +62,7 @@ def changes_of(path: str) -> Iterator[Change]:
     # Python 3.11 does not know the positions in an f-string.
     hidden = {each for node in nodes if isinstance(node, ast.JoinedStr) for each in ast.walk(node) if each is not node}
     assigned = [each for each in tree.body if isinstance(each, ast.Assign) and "WHERE" in ast.unparse(each.value)]
-    constants = {each.value: ast.unparse(each.targets[0]) for each in assigned}
+    constants: dict[ast.AST, str] = {each.value: ast.unparse(each.targets[0]) for each in assigned}
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     inside = {each for function in functions for part in function.body for each in ast.walk(part)} | {*constants}
     found = [

@@ -82,4 +82,4 @@ class Covering:
                 for number, names in data.contexts_by_lineno(str(ROOT / path)).items():
                     self._lines[path][number].update(names)
         names = self._lines[path].get(line, set())
-        return set().union(*(self._of_module.get(name, {name}) for name in names)) & self.seconds.keys()
+        return set[str]().union(*(self._of_module.get(name, {name}) for name in names)) & self.seconds.keys()
