@@ -81,5 +81,5 @@ class Covering:
                 data.read()
                 for number, names in data.contexts_by_lineno(str(ROOT / path)).items():
                     self._lines[path][number].update(names)
-        names = self._lines[path].get(line, set())
-        return set[str]().union(*(self._of_module.get(name, {name}) for name in names)) & self.seconds.keys()
+        contexts = self._lines[path].get(line, set())
+        return set[str]().union(*(self._of_module.get(name, {name}) for name in contexts)) & self.seconds.keys()
