@@ -19,6 +19,8 @@ from messaging.word_lists.characters import ZERO_WIDTH
 
 # Fillers and selectors, some of which are letters or marks to Unicode, and the blank pattern of Braille.
 _INVISIBLE = re.compile(f"[{ZERO_WIDTH}\u2800]")
+# Also symbols that most fonts show as nothing: a place for an object, and a note without its head.
+_BLANK = re.compile(f"[{ZERO_WIDTH}\u2800\ufffc\U0001d159]")
 _SEPARATORS = {"Zl", "Zp"}
 _VISIBLE = "LNPS"
 # Variation selectors: text or emoji presentation of the preceding emoji.
@@ -70,7 +72,7 @@ def _refusal(character: str) -> ValidationError:
 
 def is_visible_text(text: str) -> bool:
     """Whether a text has a character that is seen: a letter, number, punctuation or symbol that is no blank filler."""
-    return any(_is_visible(character) and not _INVISIBLE.match(character) for character in text)
+    return any(_is_visible(character) and not _BLANK.match(character) for character in text)
 
 
 def _is_visible(character: str) -> bool:

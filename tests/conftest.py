@@ -28,7 +28,7 @@ from tests import network_guard, processes, processor_time
 from tests.browser import running_browser, show_loop
 from tests.pgbouncer import pooler_before
 from tests.redis_server import start_redis
-from tests.repeating import Outcome
+from tests.repeating import OUTCOME, Outcome
 from tests.temporary_cluster import TEMPLATE_DATABASE, TemporaryCluster
 from tests.waiting import eventually
 
@@ -50,7 +50,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # A Chromium without windows, which needs less of the processor. It blocks no cookies of third parties.
 WINDOWLESS = "chromium-headless-shell"
 # In the reasons of tests that REQUIRE_ALL=1 allows to skip.
-CANNOT_HAVE = ("this machine has no", "root")
+CANNOT_HAVE = ("this machine has no", "needs root", "only root")
 _temporary_cluster = pytest.StashKey[TemporaryCluster]()
 _pooler = pytest.StashKey[ExitStack]()
 _data = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
@@ -63,12 +63,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Start one cluster. The workers of pytest-xdist inherit its URL; Django creates a database for each."""
     if config.getoption(processor_time.OPTION):
-        config.pluginmanager.register(processor_time.ProcessorTime())
+        config.pluginmanager.register(processor_time.ProcessorTime(), processor_time.NAME)
     if config.option.markexpr == "prose":
         # `make check` compares documents with the code, and needs no database.
         os.environ["DATABASE_URL"] = "postgresql://nowhere.invalid/none"
     elif not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Outcome())
+        if outcome := os.environ.get(OUTCOME):
+            config.pluginmanager.register(Outcome(Path(outcome)))
         # tests/nested_suite.py passes that of its run on.
         template = os.environ.get("TEMPLATE_CLUSTER")
         config.stash[_temporary_cluster] = cluster = TemporaryCluster(template=template)
@@ -144,13 +145,12 @@ def pytest_runtest_logfinish() -> None:
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """With REQUIRE_ALL=1, as in CI, a test may be skipped only for what this machine cannot have."""
     report = yield
-    if (
-        report.skipped
-        and os.environ.get("REQUIRE_ALL") == "1"
-        and not any(each in str(report.longrepr) for each in CANNOT_HAVE)
-    ):
-        report.outcome = "failed"
-        report.longrepr = f"{report.longrepr} (REQUIRE_ALL=1 forbids to skip)"
+    if report.skipped and os.environ.get("REQUIRE_ALL") == "1":
+        # (file, line, reason), and the file may be anywhere.
+        reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+        if not reason.removeprefix("Skipped: ").lower().startswith(CANNOT_HAVE):
+            report.outcome = "failed"
+            report.longrepr = f"{reason} (REQUIRE_ALL=1 forbids to skip)"
     return report
 
 

@@ -7,11 +7,12 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
+from tests.repeating import OUTCOME
 from tests.service import ROOT
 
 # What the run that starts it has set. With DJANGO_SETTINGS_MODULE, pytest-django would load the settings before there
 # is a DATABASE_URL.
-OF_THIS_RUN = ("DATABASE_URL", "DATA_DIR", "DJANGO_SETTINGS_MODULE", "PYTEST_XDIST_WORKER")
+OF_THIS_RUN = (OUTCOME, "DATABASE_URL", "DATA_DIR", "DJANGO_SETTINGS_MODULE", "PYTEST_XDIST_WORKER")
 
 
 def require_success(arguments: Iterable[str], **variables: str) -> None:

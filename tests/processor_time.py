@@ -17,6 +17,8 @@ LIMIT_SECONDS = 0.5
 # A collection of garbage, or the first use of something in a process, lengthens some test in each run.
 ALLOWED = 10
 OPTION = "--limit-processor-time"
+# Of the plugin.
+NAME = "processor_time"
 _PROPERTY = "processor_seconds"
 
 
@@ -43,8 +45,12 @@ class ProcessorTime:
         if is_over and "slow" not in report.keywords:
             self._over[report.nodeid] = seconds
 
+    @property
+    def is_exceeded(self) -> bool:
+        return len(self._over) > ALLOWED
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if len(self._over) > ALLOWED and session.exitstatus == pytest.ExitCode.OK:
+        if self.is_exceeded and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

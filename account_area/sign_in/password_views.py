@@ -89,9 +89,15 @@ _change_with_factor = recent_sign_in_needed(_change)
 def _set(request: HttpRequest) -> HttpResponse:
     """The first password of a person who signs in at a provider."""
     form = NewPasswordForm(request.POST or None)
-    if form.is_valid() and form.carry_out_alone(_choose, person=request.user, password=form.cleaned_data["password"]):
-        return _changed(request)
+    if form.is_valid():
+        password = form.cleaned_data["password"]
+        if form.carry_out_alone(_choose, person=request.user, password=password, is_allowed=_has_none):
+            return _changed(request)
     return render(request, "account_area/sign_in/password.html", {"form": form})
+
+
+def _has_none(person: Account) -> bool:
+    return not person.has_usable_password()
 
 
 def _changed(request: HttpRequest) -> HttpResponse:
@@ -109,11 +115,18 @@ def _replace(*, request: HttpRequest, form: ChangePasswordForm) -> bool:
     person = person_of(request)
     count_confirmation(request, person)
     try:
-        check_password(handle=person.handle, password=form.cleaned_data["current"])
+        checked = check_password(handle=person.handle, password=form.cleaned_data["current"]).password
+        is_changed = _choose(
+            person=person,
+            password=form.cleaned_data["password"],
+            # Another change may have committed since: of a stolen password, the reset by its owner.
+            is_allowed=lambda locked: locked.password == checked,
+        )
     except InvalidCredentials:
+        is_changed = False
+    if not is_changed:
         form.add_error("current", _("This password is wrong."))
-        return False
-    return _choose(person=person, password=form.cleaned_data["password"])
+    return is_changed
 
 
 def _choose(*, person: Account, password: str, is_allowed: Callable[[Account], bool] = lambda _person: True) -> bool:

@@ -96,6 +96,8 @@ class Operation:
     def __post_init__(self) -> None:
         if CredentialKind.AGENT in self.callers and self.is_write and not (self.scopes or self.any_origin):
             raise TypeError(f"{self.id}: a write that accepts agents must declare their scopes")
+        if not self.is_atomic and (self.has_dry_run or self.callers != {CredentialKind.PUBLIC}):
+            raise TypeError(f"{self.id}: a write with a credential or a dry run runs in one transaction")
 
     def __call__(self, action: Action) -> Action:
         action.operation = self  # type: ignore[attr-defined]
@@ -197,9 +199,9 @@ def all_operations() -> Iterator[tuple[str, str, Operation]]:
                 yield path, method.upper(), declared
 
 
-def query_names(path: str) -> Set[str]:
-    """The names of the query parameters that the read at this path has; those of all reads at paths of its shape."""
-    return _query_names().get(_shape(path), frozenset())
+def query_names(path: str) -> Set[str] | None:
+    """The names of the query parameters of the reads at paths of this shape; None if there is no such read."""
+    return _query_names().get(_shape(path))
 
 
 @cache

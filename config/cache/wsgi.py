@@ -38,8 +38,8 @@ READING = ("GET", "HEAD")
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Any]
-# The names of the query parameters that the read at a path knows.
-QueryNames = Callable[[str], Set[str]]
+# The names of the query parameters that the read at a path knows; None: any may matter.
+QueryNames = Callable[[str], Set[str] | None]
 
 
 class CapturedStart:
@@ -149,9 +149,9 @@ def cache_key(environ: Environ, query_names: QueryNames) -> Key | None:
 
 
 def _known_query(query: str, path: str, query_names: QueryNames) -> str:
-    if not query:
-        return ""
-    names = query_names(path)
+    names = query_names(path) if query else None
+    if names is None:
+        return query
     return "&".join(part for part in query.split("&") if unquote_plus(part.partition("=")[0]) in names)
 
 

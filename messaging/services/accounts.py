@@ -60,7 +60,7 @@ def command_line() -> Account:
 def register_person(*, handle: str, name: str, password: str) -> Account:
     """Create a person; raises InvalidInput (400) for a short or common password, HandleTaken (409).
 
-    Call it outside of a transaction, as all that hashes a password: a hash takes a third of a second.
+    Call it outside of a transaction, as all that hashes a password for a request: a hash takes a third of a second.
     """
     _check_password(password, Account(handle=handle, name=name))
     return create_person(handle=handle, name=name, password=password)
@@ -126,8 +126,8 @@ def choose_password(
 @retried
 @transaction.atomic
 def _store_hash(*, account_id: UUID, encoded: str, is_allowed: Callable[[Account], bool]) -> bool:
-    account = Account.objects.select_for_update(no_key=True).get(pk=account_id)
-    if not is_allowed(account):
+    account = Account.objects.select_for_update(no_key=True).filter(pk=account_id, is_active=True).first()
+    if account is None or not is_allowed(account):
         return False
     account.password = encoded
     account.end_sessions()

@@ -63,10 +63,8 @@ async function offerSession() {
   const { user, csrf } = await ofAccount().catch(() => ({}));
   if (!user) return false;
   const [section, button] = [byId("session"), byId("continue")];
-  const shownAt = performance.now();
   button.textContent = t("signin.continue_as", { name: user.name });
   button.onclick = async () => {
-    if (performance.now() - shownAt < HASTY_MS) return;
     const session = await ofAccount({ method: "POST", headers: { "X-CSRFToken": csrf } }).catch(() => ({}));
     if (session.accessToken) {
       section.hidden = true;
@@ -77,6 +75,8 @@ async function offerSession() {
   };
   byId("another").onclick = showForms;
   section.hidden = false;
+  button.disabled = true;
+  setTimeout(() => { button.disabled = false; }, HASTY_MS);
   // Not the button, which grants.
   section.querySelector("h1").focus();
   return true;
@@ -92,13 +92,14 @@ function postSession(session) {
   byId("done").hidden = false;
 }
 
-/** The host of the page that frames the panel, by the browser and not by what that page says; "" outside of a page. */
-function siteOf(panel) {
+/** On which page the person is about to write, by the browser and not by what that page says; "" outside of a page. */
+function siteLine(panel) {
+  if (panel.parent === panel) return "";
   try {
-    const address = panel.parent === panel ? "" : panel.location.ancestorOrigins?.[0] || panel.document.referrer;
-    return new URL(address).host;
+    const { host } = new URL(panel.location.ancestorOrigins?.[0] || panel.document.referrer);
+    return t("signin.site", { site: host });
   } catch {
-    return "";
+    return t("signin.unknown_site");
   }
 }
 
@@ -116,9 +117,8 @@ function showForms() {
 addEventListener("keydown", (event) => { if (event.repeat && event.key === "Enter") event.preventDefault(); }, true);
 
 if (window.opener && nonce) {
-  const site = siteOf(window.opener);
-  byId("site").textContent = t("signin.site", { site });
-  byId("site").hidden = !site;
+  byId("site").textContent = siteLine(window.opener);
+  byId("site").hidden = !byId("site").textContent;
   forms.forEach((form) => { form.onsubmit = submit; });
   // Another person may have none.
   byId("handle").oninput = () => askForCode(false);

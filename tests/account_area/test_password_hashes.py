@@ -14,6 +14,7 @@ from django.core import mail
 from django.db import connection
 from django.test import Client
 
+from account_area.sign_in import password_views
 from messaging.models import Account
 from tests.api import Api
 from tests.factories import PersonFactory
@@ -84,9 +85,32 @@ WAYS: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_no_transaction_is_open_while_a_password_is_hashed(way: str, person: Account, noted: list[bool]) -> None:
     """A hash takes a third of a second, and a transaction has a connection of the pooler for as long."""
+    before = person.password
     WAYS[way]()
     assert noted
     assert not any(noted)
+    person.refresh_from_db()
+    assert (person.password != before) == (way in {"change", "reset"})
+
+
+def test_a_password_that_was_changed_meanwhile_does_not_change_it_again(
+    person: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever stole it would undo the reset of its owner, which commits while the new one is hashed."""
+    client = signed_in()
+    check = password_views.check_password
+
+    def checked_before_the_reset(**given: str) -> Account:
+        checked = check(**given)
+        owner = Account.objects.get(pk=person.pk)
+        owner.set_password("the password of the owner")
+        owner.save()
+        return checked
+
+    monkeypatch.setattr(password_views, "check_password", checked_before_the_reset)
+    client.post("/account/me/password/", {"current": PASSWORD, "password": OTHER})
+    person.refresh_from_db()
+    assert person.check_password("the password of the owner")
 
 
 def test_of_presses_at_once_one_uses_the_link(person: Account) -> None:

@@ -63,7 +63,9 @@ def test_where_everything_is_required_only_what_the_machine_cannot_have_is_skipp
     required: str, reason: str, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REQUIRE_ALL", required)
-    report: Any = SimpleNamespace(skipped=True, outcome="skipped", longrepr=("tests/a.py", 1, f"Skipped: {reason}"))
+    report: Any = SimpleNamespace(
+        skipped=True, outcome="skipped", longrepr=("/root/needs root/a.py", 1, f"Skipped: {reason}")
+    )
     hook = conftest.pytest_runtest_makereport()
     next(hook)
     with pytest.raises(StopIteration) as ended:
