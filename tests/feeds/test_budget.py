@@ -103,7 +103,7 @@ def test_a_text_for_which_no_room_is_left_is_shown_as_typed_and_cheaper_ones_are
 
 def test_a_feed_is_the_same_each_time() -> None:
     """What a process has rendered before changes nothing: else the ETag would change with the process."""
-    texts = [long("- a\n", number) for number in range(5)] + ["- a\n" * 300] * 9
+    texts = [f"{number} " + "- a\n" * 300 for number in range(6)]
     before = to_atom(feed_with(*texts))
     for text in texts:
         html.to_html(text)

@@ -26,7 +26,7 @@ PARTS = {
         "test_a_deleted_post_is_gone_everywhere",
         "test_the_counts_of_parent_and_quoted_post_fall",
         "TestTombstones::test_it_disappears_with_its_last_reply_and_so_do_those_above",
-        "TestTombstones::test_a_reply_that_is_approved_later_brings_it_back",
+        "TestTombstones::test_it_appears_and_disappears_with_an_approved_hidden_and_restored_reply",
     ],
     "messaging/test_search_messages": [
         "test_posts_are_found_by_the_old_and_the_new_id_of_a_page_that_moved",

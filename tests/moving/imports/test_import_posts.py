@@ -28,6 +28,7 @@ from messaging.services.moving import move_page
 from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
 from moving.jobs import run_due_imports
+from moving.management.commands import import_posts as import_posts_command
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
 from reactions.models import Reaction
 from tests.agents.racing import race
@@ -36,7 +37,7 @@ from tests.commands.running import refused, run
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_derived_rows import check
 from tests.moving.files import FACTS, SAMPLES
-from tests.moving.imports.generating import disqus, one_thread
+from tests.moving.imports.generating import HEAD, disqus, one_thread, post_xml, thread_xml
 from tests.moving.imports.importing import HOST, MAP, import_own, import_posts, page_of, shown
 from tests.service import ROOT
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -508,3 +509,22 @@ def test_a_super_admin_undoes_an_import(tmp_path: Path) -> None:
     assert not Message.objects.exists()
     assert Decision.objects.filter(act="undone", by=boss, reason="a.xml: Wrong file.").exists()
     assert LogEntry.objects.filter(object_id=str(move.pk), user=boss, change_message="Undone: Wrong file.").exists()
+
+
+def test_a_post_of_invisible_characters_is_a_row_and_no_post(community: Community, tmp_path: Path) -> None:
+    file = tmp_path / "export.xml"
+    posts = "".join(post_xml(number, text, 0, number, None) for number, text in enumerate(("\u200b\u2800", "Seen")))
+    file.write_text(f"{HEAD}{thread_xml(0)}{posts}</disqus>")
+    imported = import_posts("disqus", file, community, tmp_path / "r.csv")
+    assert [message.content for message in Message.objects.all()] == ["Seen"]
+    assert [row["reason"] for row in imported.report] == ["It has no text."]
+
+
+def test_a_run_renews_its_lease_between_its_steps(
+    community: Community, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewed: list[Move] = []
+    monkeypatch.setattr(import_posts_command, "EVERY_SECONDS", 0)
+    monkeypatch.setattr(import_posts_command.services, "keep_lease", renewed.append)
+    imported = import_own(tmp_path / "a.jsonl", community, {"id": "1"})
+    assert {str(move.pk) for move in renewed} == {imported.id}
