@@ -20,16 +20,16 @@ TOGETHER = ("tests/client/", "tests/journeys/", "tests/streams/")
 # How long a marked test takes, about, and the modules in which few tests take long, in seconds.
 SECONDS = 3
 LONG = {
-    "tests/fuzz/test_fuzz.py": 90,
+    "tests/fuzz/test_fuzz.py": 100,
+    "tests/documents/test_commands.py": 100,
     "tests/faults/test_faults.py": 70,
-    "tests/faults/test_webhooks.py": 60,
-    "tests/faults/test_hosts.py": 60,
-    "tests/desk/test_look.py": 60,
-    "tests/security/test_rotation.py": 45,
-    "tests/backup/test_drill.py": 40,
-    "tests/cluster/test_failover.py": 40,
-    "tests/cluster/test_make_cluster.py": 40,
-    "tests/cluster/test_stack.py": 40,
+    "tests/config/test_make_run.py": 65,
+    "tests/backup/test_drill.py": 60,
+    "tests/desk/test_look.py": 55,
+    "tests/cluster/test_failover.py": 50,
+    "tests/cluster/test_stack.py": 45,
+    "tests/operations/test_service.py": 40,
+    "tests/faults/test_hosts.py": 35,
 }
 
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 MESSAGES, REACTIONS, REQUESTS = "/api/messages", "/v1/reactions", "/v1/agent-tokens/requests"
 POINTER = re.compile(r"(/([^~/]|~0|~1)*)*|\?\w+")
 KEYS = {"error", "message", "requestId", "docs", "field", "max", "details", "allowed", "needed", "status"}
-KEYS |= {"counter", "limit", "retryAfter"}
+KEYS |= {"counter", "limit", "retryAfter", "rule"}
 
 
 def check(answer: Answer, code: str) -> dict[str, Any]:

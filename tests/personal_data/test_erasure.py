@@ -405,7 +405,6 @@ def test_the_erasure_of_an_inbox_expires_no_cursor(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("bystander")
 @pytest.mark.parametrize("posts", [ANONYMOUS, DELETED])
 def test_versions_reasons_and_authors_of_the_posts_of_others_stay(posts: PostsChoice) -> None:
     person, other = PersonFactory(), PersonFactory()

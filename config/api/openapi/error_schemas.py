@@ -46,6 +46,7 @@ OPTIONAL = {
     "limit": _number("How much the limit allows."),
     "retryAfter": _number("Seconds to wait."),
     "status": _text("The status that does not allow it."),
+    "rule": _text("The rule of the community that does not allow it."),
 }
 
 
