@@ -20,6 +20,7 @@ import pytest
 
 from config.version import VERSION
 from tests.clients import Clients
+from tests.git import git
 from tests.remote import Remote
 from tests.service import ROOT, Service
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -80,10 +81,7 @@ def run(command: Path, *arguments: str, folder: Path) -> subprocess.CompletedPro
 
 
 def test_the_wheel_contains_every_file_of_the_service_and_nothing_else(wheel: Path) -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode:
-        pytest.skip("no git, or no repository")
-    tracked = {name for name in listed.stdout.split() if TRACKED.fullmatch(name) and not name.endswith(".po")}
+    tracked = {name for name in git("ls-files").split() if TRACKED.fullmatch(name) and not name.endswith(".po")}
     names = {name.removeprefix(f"{HOME}/") for name in zipfile.ZipFile(wheel).namelist()}
     assert tracked <= names
     assert not {name for name in names if name.startswith(("tests/", ".data", "deploy/"))}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import tomllib
 from collections.abc import Iterable, Iterator
 from importlib import metadata
@@ -15,6 +14,7 @@ from rest_framework_simplejwt.tokens import AccessToken
 
 from agents.tokens import is_well_formed, mint
 from tests.documents.test_facts import PRODUCT
+from tests.git import git
 from tests.service import ROOT
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")
@@ -43,10 +43,7 @@ REQUIREMENT = re.compile(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?==(\S+)")
 
 
 def tracked() -> Iterator[Path]:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode:
-        pytest.skip("no git, or no repository")
-    yield from (ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file())
+    yield from (ROOT / name for name in git("ls-files", "-z").split("\0") if name and (ROOT / name).is_file())
 
 
 @pytest.mark.processes
@@ -65,10 +62,7 @@ def test_no_file_contains_a_secret(kind: str) -> None:
 def test_secrets_and_data_are_ignored_by_git() -> None:
     names = {path.name for path in tracked()}
     assert not names & {"secrets.json", "demo.json", ".env", "id_rsa", "postmaster.pid"}
-    ignored = subprocess.run(
-        ["git", "check-ignore", ".data/secrets.json", ".venv"], cwd=ROOT, capture_output=True, check=False
-    )
-    assert ignored.stdout.split() == [b".data/secrets.json", b".venv"]
+    assert git("check-ignore", ".data/secrets.json", ".venv").split() == [".data/secrets.json", ".venv"]
 
 
 def test_product_imports_no_network_client() -> None:
