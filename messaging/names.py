@@ -19,7 +19,7 @@ from messaging.word_lists.characters import ZERO_WIDTH
 
 # Fillers and selectors, some of which are letters or marks to Unicode, and the blank pattern of Braille.
 _INVISIBLE = re.compile(f"[{ZERO_WIDTH}\u2800]")
-# Also symbols that most fonts show as nothing: a place for an object, and a note without its head.
+# Most fonts show nothing for a place of an object and for a note without its head either.
 _BLANK = re.compile(f"[{ZERO_WIDTH}\u2800\ufffc\U0001d159]")
 _SEPARATORS = {"Zl", "Zp"}
 _VISIBLE = "LNPS"

@@ -96,7 +96,7 @@ def test_no_transaction_is_open_while_a_password_is_hashed(way: str, person: Acc
 def test_a_password_that_was_changed_meanwhile_does_not_change_it_again(
     person: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever stole it would undo the reset of its owner, which commits while the new one is hashed."""
+    """A thief would undo the reset of its owner, which commits while the new one is hashed."""
     client = signed_in()
     check = password_views.check_password
 

@@ -92,7 +92,7 @@ def test_a_frozen_process_lets_calls_pass_and_a_killed_one_releases_its_lock(pat
         os.kill(process.pid, signal.SIGSTOP)
         assert shared.increment("a", 60) == 0
     finally:
-        # Also a stopped process ends.
+        # A stopped process ends too.
         process.kill()
         process.join(60)
     assert shared.increment("a", 60) == 1

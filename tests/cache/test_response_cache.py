@@ -92,7 +92,7 @@ def test_hiding_a_post_invalidates_the_lists_that_quote_it(call: Call) -> None:
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_an_edit_invalidates_the_lists_that_quote_the_post(call: Call, waits: bool) -> None:
-    """Also where it makes the post wait for approval."""
+    """The post may wait for approval after the edit."""
     community = CommunityFactory(pre_moderation="everyone" if waits else "off")
     quoted = MessageFactory(community=community, content="Secret of the author")
     quoting = MessageFactory(quote=quoted)

@@ -112,7 +112,7 @@ def test_a_frozen_redis_costs_one_time_out_and_gets_the_bumps_later(tmp_path: Pa
         assert eventually(lambda: here.read(PAGE) not in {before, None})
         assert there.read(PAGE) == here.read(PAGE)
     finally:
-        # Also a stopped process ends.
+        # A stopped process ends too.
         server.kill()
         server.wait(PATIENCE_SECONDS)
     there.bump(PAGE)

@@ -48,7 +48,7 @@ def promote(environment: ClusterEnvironment) -> None:
     old.kill()
     cluster.promote()
     cluster.rejoin(old)
-    # As documented: a session of before would read there.
+    # A session of before would read there, as the document says.
     environment.poolers[old.name].kill()
     environment.poolers[old.name].start(old)
 

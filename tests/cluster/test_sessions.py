@@ -163,7 +163,7 @@ def test_a_session_behind_poolers_finds_each_promoted_server(
         cluster.promote()
         assert server_of(session, poolers) == cluster.primary.name != old.name
         cluster.rejoin(old)
-        # As documented: a session of before would read there.
+        # A session of before would read there, as the document says.
         poolers[old.name].kill()
         poolers[old.name].start(old)
     session.close()

@@ -86,7 +86,7 @@ STOP_SECONDS = 55
 def test_stop_ends_the_running_command_which_is_no_failure(
     diary: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """Also one that ignores the signal."""
+    """A command that ignores the signal is killed."""
     monkeypatch.setattr(scheduler, "COMMANDS", (command,))
     failures = value("housekeeping_failures_total", command=command)
     keeper = Scheduler(0.01)

@@ -1,4 +1,4 @@
-"""A feed parses a bounded amount of Markdown, whatever is stored. Further texts are shown as typed."""
+"""A feed parses a bounded amount of Markdown. Further texts are shown as typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A retry needs the right of today: whoever was banned meanwhile gets no stored response."""
+"""A retry needs the right of today: an account that was banned meanwhile gets no stored response."""
 
 from __future__ import annotations
 
