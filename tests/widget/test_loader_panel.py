@@ -114,6 +114,8 @@ def test_panel_that_was_closed_on_another_page_loads_when_it_is_opened(site: Sit
 def test_panel_that_was_closed_before_it_was_ready_is_told_so(site: Site) -> None:
     site.panel = site.panel.replace('parent.postMessage({ type: "ready" }, origin);', "")
     page = site.open_panel()
+    # A message of the document before it would be lost with that document.
+    page.frames[-1].wait_for_function("typeof received === 'object' && document.readyState === 'complete'")
     page.get_by_role("button", name="Close").click()
     page.frames[-1].evaluate("parent.postMessage({ type: 'ready' }, origin)")
     page.frames[-1].wait_for_function("received.some(([, data]) => data.type === 'page')")
