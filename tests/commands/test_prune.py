@@ -100,7 +100,7 @@ def test_prune_skips_rows_that_another_session_has_locked() -> None:
     assert run_json("prune", "--json")["unused pages"] == 1
 
 
-# By kind of rows: what makes one that is as old as its first argument, and the model.
+# Each kind of rows has what makes one that is as old as its first argument, and the model.
 OLD_ROWS: dict[str, tuple[Callable[[datetime], None], type[Model]]] = {
     "refused calls": (expiring_rows.refused_calls, RefusedCall),
     "submitted forms": (expiring_rows.submissions, Submission),

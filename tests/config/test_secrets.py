@@ -37,7 +37,7 @@ def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str
 
 
 def test_a_second_host_without_a_secret_is_refused_and_creates_none(host: Service) -> None:
-    """By a start and by commands, of which one could create the secret, another one content."""
+    """A start refuses it and so do commands, of which one could create the secret, another one content."""
     starts = (None, "demo", "migrate")
     for missing, command in zip(NAMES, starts, strict=True):
         given = {"DATABASE_URL": host.cluster.url, **host.secrets(), missing: "", "DEMO": "1"}

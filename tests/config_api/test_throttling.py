@@ -52,7 +52,7 @@ def redis(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
         try:
             yield server
         finally:
-            # Also one that the test has stopped.
+            # A process that the test has stopped ends too.
             server.kill()
             server.wait()
 

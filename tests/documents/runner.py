@@ -33,7 +33,7 @@ class DocumentRunner:
         self.service = service
         self.values: dict[str, str] = {}
         self.output = ""
-        # Of the process of `tests/documents/prepared.py`.
+        # The process of `tests/documents/prepared.py` listens on it.
         self._socket = service.data.with_name("prepared.sock")
         self._prepared: subprocess.Popen[bytes] | None = None
 

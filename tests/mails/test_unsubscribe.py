@@ -126,7 +126,7 @@ def test_choices_that_were_opened_before_an_unsubscription_leave_it_as_it_is() -
     person = reachable()
     client = signed_in(person)
     form = {"opened": opened(client), "decision": "at_once", "token": "at_once", "answer": "daily"}
-    # Of a form, only changed choices are saved.
+    # A form saves its changed choices alone.
     assert client.post(PAGE, {"opened": opened(client), "decision": "at_once", "mention": "daily"}).status_code == 302
     assert list(Mailing.objects.exclude(frequency="").values_list("kind", flat=True)) == [Kind.MENTION]
     unsubscribe(account_id=person.pk, kind=Kind.DECISION)

@@ -89,7 +89,7 @@ class TestHttp:
         assert (answer.status, answer.error) == (401, "not_authenticated")
 
     def test_web_pages_of_other_origins_are_refused(self) -> None:
-        # Also the host of the service at another port and by another scheme, and hosts that begin or end with its name.
+        # The host of the service has another port or scheme here, or is a part of another name.
         own = [
             "http://testserver:8001",
             "https://testserver",

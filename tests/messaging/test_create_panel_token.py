@@ -95,7 +95,7 @@ def test_a_session_ends_at_once_with_all_sessions_of_the_account(ada: Account, h
 
 
 def test_only_the_active_account_of_a_person_gets_a_token(ada: Account) -> None:
-    """Whatever ended the activity: it need not end the sessions."""
+    """The end of the activity need not be the end of the sessions."""
     inactive = PersonFactory()
     secrets = [panel_secret(account) for account in (inactive, AgentAccountFactory(), ada)]
     Account.objects.filter(pk=inactive.pk).update(is_active=False)

@@ -47,7 +47,7 @@ def walked(limit: int, **query: Any) -> list[str]:
 def test_every_order_lists_each_post_and_each_reply_once() -> None:
     page = PageFactory()
     of_page = posts(page, [0, 2, 2, 0, 5, 2, 0])
-    # Of the same moment, they are ordered by their ids.
+    # Rows of the same moment are ordered by their ids.
     of_page += [MessageFactory(page=page, created_at=START) for _ in range(5)]
     replies = posts(page, [1, 0, 1, 3], parent=of_page[0])
     posts(PageFactory(), [9])

@@ -140,7 +140,7 @@ def test_no_statement_fetches_more_than_fits(heavy: Page, monkeypatch: pytest.Mo
     assert max(fetched[2:]) <= PAGE_BYTES
 
 
-# As many as are more than a response.
+# They are more than fit into a response.
 @pytest.mark.parametrize(("character", "count"), [("\x01", 20), ('"', 55), ("é", 55), ("💩", 30)], ids=ascii)
 def test_the_size_counts_json_escapes(character: str, count: int) -> None:
     page = PageFactory()
