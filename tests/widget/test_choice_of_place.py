@@ -38,7 +38,7 @@ window.IntersectionObserver = class extends IntersectionObserver {
   }
 };
 """
-CONTENT = "Math.ceil(document.body.getBoundingClientRect().height)"
+CONTENT = "document.body && Math.ceil(document.body.getBoundingClientRect().height)"
 CAN_SCROLL = "document.documentElement.scrollHeight > innerHeight"
 
 
@@ -52,7 +52,8 @@ def wait_for_whole_frame(page: Page) -> int:
     """Wait until the frame is as high as its content; return its height. One that is not drawn has its former size."""
     for _ in range(PATIENCE_MS // 50):
         content = panel_frame(page).evaluate(CONTENT)
-        if content == page.locator("iframe").evaluate("(frame) => frame.offsetHeight"):
+        # A frame that is still loading has no body.
+        if content and content == page.locator("iframe").evaluate("(frame) => frame.offsetHeight"):
             return int(content)
         page.wait_for_timeout(50)
     raise AssertionError("The frame is not as high as its content.")

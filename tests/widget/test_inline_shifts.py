@@ -120,6 +120,7 @@ def test_short_discussion_gives_up_the_reserve_that_is_not_on_the_screen_and_a_r
 ) -> None:
     page = open_page(live, (1440, 1300), posts=0)
     page.evaluate("scrollTo(0, document.querySelector('community-embed').getBoundingClientRect().top - 700)")
+    thread_of(page)
     wait_for_whole_frame(page)
     page.wait_for_function(f"{RESERVE} === 600")
 

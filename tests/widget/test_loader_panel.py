@@ -118,7 +118,8 @@ def test_panel_that_was_closed_before_it_was_ready_is_told_so(site: Site) -> Non
     page.frames[-1].wait_for_function("typeof received === 'object' && document.readyState === 'complete'")
     page.get_by_role("button", name="Close").click()
     page.frames[-1].evaluate("parent.postMessage({ type: 'ready' }, origin)")
-    page.frames[-1].wait_for_function("received.some(([, data]) => data.type === 'page')")
+    # A hidden frame draws nothing, so a wait for its next drawing would not end.
+    page.frames[-1].wait_for_function("received.some(([, data]) => data.type === 'page')", polling=20)
     assert "close" in page.frames[-1].evaluate("received.map(([, data]) => data.type)")
     assert page.evaluate("document.activeElement.tagName") == "COMMUNITY-EMBED"
 
