@@ -8,6 +8,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from config.admin.actions import REASON_MAX
+from config.api.ids import new_id
 from messaging.models.account import Account
 from messaging.models.community import Community
 from messaging.models.message import Message
@@ -56,6 +57,24 @@ class Ban(models.Model):
         return str(self.account)
 
 
+class HiddenHere(models.Model):
+    """A post of others that the widgets of this community do not show, nor the replies to it."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    community = models.ForeignKey(Community, on_delete=models.CASCADE, db_index=False, related_name="hidden_here")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="hidden_by")
+    by = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, related_name="+")
+    reason = models.CharField(max_length=REASON_MAX, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["community", "message"], name="hidden_once")]
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
 class Act(models.TextChoices):
     APPROVED = "approved"
     HIDDEN = "hidden"
@@ -68,6 +87,8 @@ class Act(models.TextChoices):
     CHANGED = "changed", "rules changed"
     CREATED = "created", "community created"
     UNDONE = "undone", "import removed"
+    EXCLUDED = "excluded", "hidden on the site's pages"
+    INCLUDED = "included", "shown on the site's pages"
 
 
 class Decision(models.Model):

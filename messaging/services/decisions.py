@@ -26,10 +26,11 @@ def log_about_community(
     verb: str,
     reason: str = "",
     account: Account | None = None,
+    message: Message | None = None,
     columns: Sequence[str] = (),
 ) -> None:
-    """`account`: whom the decision is about; `columns`: the columns of the community that were changed."""
-    details = {"account": account, "columns": list(columns)}
+    """`account`, `message`: whom or what the decision is about; `columns`: those of the community that were changed."""
+    details = {"account": account, "message": message, "columns": list(columns)}
     _log(act, by=by, community_id=community.pk, about=community, verb=verb, reason=reason, **details)
 
 
