@@ -46,17 +46,7 @@ class Migration(migrations.Migration):
                     "id",
                     models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
                 ),
-                ("reason", models.CharField(blank=True, max_length=500)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to="messaging.account",
-                    ),
-                ),
                 (
                     "community",
                     models.ForeignKey(

@@ -63,8 +63,6 @@ class HiddenHere(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     community = models.ForeignKey(Community, on_delete=models.CASCADE, db_index=False, related_name="hidden_here")
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="hidden_by")
-    by = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, related_name="+")
-    reason = models.CharField(max_length=REASON_MAX, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

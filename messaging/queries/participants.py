@@ -23,10 +23,13 @@ ORDER BY author.last_at DESC, author.author_id
 
 def participants_of(page_id: str, shown: Shown | None = None) -> list[dict[str, Any]]:
     """Their account records, those who wrote last first; with `shown`, who wrote what an embed shows."""
+    rows = fetch_all(statement_of(shown), {"page": page_id, **(shown.values if shown else {})})
+    return [account_from_row(row) for row in rows]
+
+
+def statement_of(shown: Shown | None = None) -> str:
     posts, replies = (
         newest_of_page("m.author_id, m.created_at", of_replies=of_replies, limit=READ_MAX, shown=shown)
         for of_replies in (False, True)
     )
-    statement = PARTICIPANTS.format(posts=posts, replies=replies, count=PARTICIPANTS_MAX)
-    rows = fetch_all(statement, {"page": page_id, **(shown.values if shown else {})})
-    return [account_from_row(row) for row in rows]
+    return PARTICIPANTS.format(posts=posts, replies=replies, count=PARTICIPANTS_MAX)

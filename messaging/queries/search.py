@@ -53,13 +53,14 @@ FROM (SELECT {QUERY} AS parsed OFFSET 0) query, LATERAL (SELECT {LOOKED_UP} AS w
 """  # noqa: S608  built from constants
 OF_COMMON_WORDS = f"""
     SELECT entry.* FROM ({NEWEST.format(order=NEWEST_FIRST, limit=READ_MAX)}) entry
-    WHERE entry.words @@ %(query)s::tsquery {NEWEST_FIRST} LIMIT {MATCHES_MAX}
+    WHERE entry.words @@ %(query)s::tsquery AND {{filter}} {NEWEST_FIRST} LIMIT {MATCHES_MAX}
 """  # noqa: S608  as above
 # The generic plan expects 0.5% of all posts to match. With the limit inside, it would read a large table in order of
 # time until there are enough matches: all of it for a rare word.
 OF_RARE_WORDS = f"""
     SELECT entry.* FROM (
-        SELECT entry.* FROM messaging_searchentry entry WHERE entry.words @@ %(query)s::tsquery AND {{scope}} OFFSET 0
+        SELECT entry.* FROM messaging_searchentry entry
+        WHERE entry.words @@ %(query)s::tsquery AND {{scope}} AND {{filter}} OFFSET 0
     ) entry {NEWEST_FIRST} LIMIT {MATCHES_MAX}
 """  # noqa: S608  as above
 RANKED = """
@@ -79,22 +80,28 @@ class Scope(NamedTuple):
 
     @property
     def condition(self) -> str:
-        return " AND ".join([*(SCOPES[name] for name in self.ids), *self._shown()]) or EVERYWHERE
+        """On the rows of an index."""
+        conditions = [SCOPES[name] for name in self.ids]
+        if self.shown is not None and not self.shown.everyone:
+            conditions.append(self.shown.any("entry"))
+        return " AND ".join(conditions) or EVERYWHERE
+
+    @property
+    def filter(self) -> str:
+        """On the entries that have the words."""
+        conditions = []
+        if self.shown is not None and self.shown.everyone and "page_id" not in self.ids:
+            conditions.append(self.shown.on_its_pages("entry"))
+        if self.shown is not None and self.shown.is_filtered:
+            conditions.append(AMONG_SHOWN.format(condition=self.shown.any("m")))
+        return " AND ".join(conditions) or "true"
 
     @property
     def values(self) -> dict[str, Any]:
         return {**self.ids, **(self.shown.values if self.shown else {})}
 
-    def _shown(self) -> Iterator[str]:
-        if self.shown is None:
-            return
-        if "page_id" not in self.ids:
-            yield EVERYWHERE if self.shown.everyone else "true"
-            yield self.shown.on_its_pages("entry")
-        elif not self.shown.everyone:
-            yield self.shown.any("entry")
-        if self.shown.is_filtered:
-            yield AMONG_SHOWN.format(condition=self.shown.any("m"))
+    def applied_to(self, statement: str) -> str:
+        return statement.format(scope=self.condition, filter=self.filter)
 
 
 EVERYTHING = Scope({})
@@ -145,7 +152,7 @@ def _reading_in_order() -> Iterator[None]:
 
 
 def _sample(text: str, scope: Scope) -> Sample:
-    (row,) = fetch_all(SAMPLED.format(scope=scope.condition), {"text": text, **scope.values})
+    (row,) = fetch_all(scope.applied_to(SAMPLED), {"text": text, **scope.values})
     return Sample(*row)
 
 
@@ -153,6 +160,6 @@ def _ranked(matches: str, query: str, scope: Scope, after: Position | None, limi
     values = {"query": query, **scope.values}
     if after is not None:
         values |= zip(("rank", "created_at", "id"), after, strict=True)
-    matching = matches.format(scope=scope.condition)
+    matching = scope.applied_to(matches)
     statement = RANKED.format(matches=matching, after="true" if after is None else AFTER, limit=limit)
     return [Match(*row) for row in fetch_all(statement, values)]

@@ -94,10 +94,8 @@ class NewHidden(BodySerializer):
 
 
 class HiddenSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"reason": "An advertisement."}
     communityId = serializers.UUIDField(source="community_id")
     messageId = serializers.UUIDField(source="message_id", help_text="The post.")
-    reason = serializers.CharField(help_text="For the moderators.")
     createdAt = serializers.DateTimeField(source="created_at")
 
 

@@ -30,9 +30,7 @@ def hide_here(*, community_id: UUID, message_id: UUID, by: Account, reason: str 
         raise MessageNotFound
     if message.community_id == community_id:
         raise InvalidInput("Hide this post with hideMessage: it is of your community.", field="messageId")
-    hidden, is_new = HiddenHere.objects.get_or_create(
-        community=community, message=message, defaults={"by": by, "reason": reason}
-    )
+    hidden, is_new = HiddenHere.objects.get_or_create(community=community, message=message)
     if is_new:
         verb = f"Hidden on the pages of {community}"
         log_about_community(community, Act.EXCLUDED, by=by, verb=verb, reason=reason, message=message)

@@ -37,6 +37,12 @@ class Moderator(TypedDict):
     createdAt: str
 
 
+class Hidden(TypedDict):
+    communityId: str
+    messageId: str
+    createdAt: str
+
+
 class RuleChanges(TypedDict, total=False):
     agentsMayPost: bool
     peopleMayPost: bool
