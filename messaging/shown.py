@@ -10,6 +10,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from config.api.exceptions import ApiError
+from config.cache.known import KnownValues
 from messaging.cache_tags import SHOWN, embed_tag
 from messaging.queries.shown import Shown
 
@@ -18,6 +19,9 @@ class EmbedViews(Protocol):
     errors: ClassVar[tuple[type[ApiError], ...]]
 
     def find(self, embed_id: UUID) -> Shown: ...
+
+
+_known: KnownValues[UUID, Shown] = KnownValues()
 
 
 @cache
@@ -33,7 +37,9 @@ def embed_errors() -> tuple[type[ApiError], ...]:
 
 def shown_by(embed_id: UUID | None) -> Shown | None:
     """What this embed shows now; None without an embed: everything. Raises the `embed_errors`."""
-    return None if embed_id is None else _views().find(embed_id)
+    if embed_id is None:
+        return None
+    return _known.get(embed_id, shown_tags(embed_id), lambda: _views().find(embed_id))
 
 
 def shown_tags(embed_id: UUID | None) -> tuple[str, ...]:

@@ -151,7 +151,8 @@ class MessageViewSet(ApiViewSet):
     def retrieve(self, request: ApiRequest, id: str) -> Response:
         """Get a published post, or the tombstone of a deleted one that was answered."""
         message_id = self.path_id(exceptions.MessageNotFound)
-        embed_id = self.query().get("embed_id")
+        # Most reads of one post name no embed.
+        embed_id = self.query().get("embed_id") if request.query_params else None
         return self.read(lambda: _visible(message_id, embed_id), message_tag(message_id), *shown_tags(embed_id))
 
     @operation(
