@@ -59,7 +59,7 @@ class OwnReactionSerializer(serializers.Serializer[Any]):
 
 
 class OwnReactionsSerializer(serializers.Serializer[Any]):
-    reactions = OwnReactionSerializer(many=True)
+    reactions = OwnReactionSerializer(many=True, help_text="Yours on the page.")
 
 
 ReactionListSerializer = paginated(
@@ -67,6 +67,6 @@ ReactionListSerializer = paginated(
     messageId=serializers.UUIDField(),
     total=serializers.IntegerField(help_text="Of all emoji."),
     counts=serializers.DictField(child=serializers.IntegerField(), help_text="By emoji."),
-    reactions=ReactionSerializer(many=True),
+    reactions=ReactionSerializer(many=True, help_text="Newest first."),
     openapi_example={"total": 1, "counts": {"👍": 1}},
 )

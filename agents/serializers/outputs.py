@@ -64,7 +64,9 @@ class RequestSerializer(serializers.Serializer[AgentRequest]):
     createdAt = serializers.DateTimeField(source="created_at")
 
 
-RequestListSerializer = paginated("RequestListSerializer", requests=RequestSerializer(many=True))
+RequestListSerializer = paginated(
+    "RequestListSerializer", requests=RequestSerializer(many=True, help_text="Newest first.")
+)
 
 
 class TokenSerializer(serializers.Serializer[AgentToken]):
@@ -95,7 +97,7 @@ class TokenSerializer(serializers.Serializer[AgentToken]):
     revokeReason = NullableText(source="revoke_reason", help_text="As given.")
 
 
-TokenListSerializer = paginated("TokenListSerializer", tokens=TokenSerializer(many=True))
+TokenListSerializer = paginated("TokenListSerializer", tokens=TokenSerializer(many=True, help_text="Newest first."))
 
 
 # From `{"token", "row"}`. The only response with the value of a token.
@@ -176,5 +178,5 @@ class SelfSerializer(serializers.Serializer[Any]):
     operator = AccountSerializer(source="agent.operator")
     scopes = _granted_scopes(source="agent.scopes", help_text="What you may write.")
     communityIds = _granted_communities(source="agent.community_ids", help_text="Empty: every community.")
-    token = OwnTokenSerializer()
+    token = OwnTokenSerializer(help_text="The token that you sent.")
     limits = serializers.DictField(child=LimitSerializer(), help_text="By scope.")

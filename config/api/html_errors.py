@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from difflib import get_close_matches
 
@@ -21,8 +22,8 @@ HTML_TYPE = "text/html"
 # The pages under these paths have no JSON.
 ADMIN_PREFIX = "/admin/"
 HTML_PREFIXES = (ADMIN_PREFIX, "/account/")
-# Under these, an address that leads nowhere is taken for one of the API.
-API_PREFIXES = ("/api/", "/v1/")
+# Such an address that leads nowhere is taken for one of the API, also of another version.
+API_PATH = re.compile(r"/(api|v[0-9]+)/")
 # What a reader may have meant by a wrong address.
 PLACES = (
     *("/demo/", "/account/", "/account/sign-in/", "/account/sites/", "/account/agents/", "/account/communities/"),
@@ -55,7 +56,8 @@ class HtmlErrorsMiddleware:
 
 def prefers_html(request: HttpRequest) -> bool:
     """Whether HTML has a higher weight than JSON in `Accept`; not for `*/*` and without the header."""
-    return request.get_preferred_type([JSON_TYPE, HTML_TYPE]) == HTML_TYPE
+    html, json = (request.accepted_type(media_type) for media_type in (HTML_TYPE, JSON_TYPE))
+    return html is not None and (json is None or html.quality > json.quality)
 
 
 def _is_of_api(request: HttpRequest) -> bool:
@@ -66,7 +68,7 @@ def _is_of_api(request: HttpRequest) -> bool:
         try:
             match = resolve(request.path_info)
         except Resolver404:
-            return request.path_info.startswith(API_PREFIXES)
+            return API_PATH.match(request.path_info) is not None
     return bool(getattr(match.func, "actions", None))
 
 

@@ -129,7 +129,7 @@ class EmbedChanges(NewEmbed):
 
     openapi_example: ClassVar[dict[str, Any]] = {"name": "Article pages", "triggerConfig": {"color": "#2f5bd0"}}
 
-    pageRules = PageRulesChanges(source="page_rules", required=False)
+    pageRules = PageRulesChanges(source="page_rules", required=False, help_text="Where it is shown.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, partial=True, **kwargs)

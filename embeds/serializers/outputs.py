@@ -46,8 +46,8 @@ class EmbedConfigFields(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     communityId = serializers.UUIDField(source="community_id")
     domainWhitelist = _texts(source="domain_whitelist", help_text="Empty: any domain.")
-    pageRules = PageRulesSerializer(source="page_rules")
-    triggerConfig = TriggerConfigSerializer(source="trigger_config")
+    pageRules = PageRulesSerializer(source="page_rules", help_text="Where it is shown.")
+    triggerConfig = TriggerConfigSerializer(source="trigger_config", help_text="What opens it.")
     status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
 
 
@@ -89,7 +89,9 @@ class EmbedInstanceSerializer(EmbedConfigFields):
     updatedAt = serializers.DateTimeField(source="updated_at")
 
 
-EmbedListSerializer = paginated("EmbedListSerializer", instances=EmbedInstanceSerializer(many=True))
+EmbedListSerializer = paginated(
+    "EmbedListSerializer", instances=EmbedInstanceSerializer(many=True, help_text="Newest first.")
+)
 
 
 class BlacklistSerializer(serializers.Serializer[Any]):
@@ -120,7 +122,7 @@ class ClientConfigSerializer(serializers.Serializer[Any]):
     appUrl = serializers.URLField(help_text="The origin of the widget.")
     streamUrl = serializers.URLField(allow_null=True, help_text="The origin of the streams.")
     loaderVersion = serializers.CharField(help_text="Of `v1.js`.")
-    analytics = ClientAnalyticsSerializer()
+    analytics = ClientAnalyticsSerializer(help_text="The events to send.")
     features = serializers.DictField(child=serializers.BooleanField(), help_text="What the widget offers.")
     pollSeconds = serializers.IntegerField(help_text="How often to ask without a stream.")
 
@@ -166,7 +168,7 @@ class SummarySerializer(serializers.Serializer[Summary]):
     events = _counts("Custom ones; `_other` sums those beyond 50 a day.")
     uniqueVisitors = serializers.IntegerField(source="unique_visitors", help_text="The sum of the days.")
     clickRate = serializers.FloatField(source="click_rate", allow_null=True, help_text="Clicks per view.")
-    days = DaySerializer(source="by_day", many=True)
+    days = DaySerializer(source="by_day", many=True, help_text="Oldest first.")
     pages = PageSerializer(source="by_page", many=True, help_text="Busiest first.")
 
     def get_fields(self) -> dict[str, Any]:

@@ -12,6 +12,8 @@ EXAMPLE_PERSON = {"id": ID, "name": "Ada Lovelace", "handle": "ada", "kind": "hu
 
 
 class AccountSerializer(serializers.Serializer[Any]):
+    """A person or an agent."""
+
     openapi_example: ClassVar[dict[str, Any]] = {name: value for name, value in EXAMPLE_PERSON.items() if name != "id"}
     id = serializers.UUIDField()
     name = serializers.CharField(help_text="Shown beside posts.")

@@ -110,4 +110,4 @@ class FollowedSerializer(serializers.Serializer[Any]):
 
 class ChangeListSerializer(FollowedSerializer):
     openapi_example: ClassVar[dict[str, Any]] = {}
-    changes = ChangeSerializer(many=True)
+    changes = ChangeSerializer(many=True, help_text="Oldest first.")

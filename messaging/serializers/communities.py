@@ -40,8 +40,10 @@ class CommunitySerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField(help_text="Its name.")
     slug = serializers.CharField(help_text="In addresses.")
-    rules = RulesSerializer(source="*")
+    rules = RulesSerializer(source="*", help_text="Who may write, and what.")
     posts = serializers.IntegerField(help_text="Published posts, replies included.")
 
 
-CommunityListSerializer = paginated("CommunityListSerializer", communities=CommunitySerializer(many=True))
+CommunityListSerializer = paginated(
+    "CommunityListSerializer", communities=CommunitySerializer(many=True, help_text="Newest first.")
+)

@@ -35,7 +35,7 @@ class FeedItemSerializer(serializers.Serializer[Any]):
     content_html = serializers.CharField(source="html", help_text="The text as HTML.")
     date_published = serializers.DateTimeField(source="post.created_at")
     date_modified = serializers.DateTimeField(source="post.updated_at")
-    authors = FeedAuthorSerializer(many=True)
+    authors = FeedAuthorSerializer(many=True, help_text="Its author.")
 
 
 class JsonFeedSerializer(serializers.Serializer[Any]):
@@ -49,7 +49,7 @@ class JsonFeedSerializer(serializers.Serializer[Any]):
     title = serializers.CharField(help_text="Of the page or community.")
     home_page_url = serializers.CharField(source="home", help_text="What the feed is about.")
     feed_url = serializers.CharField(source="json_url", help_text="Of this feed.")
-    items = FeedItemSerializer(source="entries", many=True)
+    items = FeedItemSerializer(source="entries", many=True, help_text="Newest first.")
 
     def get_version(self, _feed: Any) -> str:
         return VERSION

@@ -64,7 +64,7 @@ class EventSerializer(serializers.Serializer[Any]):
     )
     message = PlainMessageSerializer(allow_null=True, help_text="As it is now; null if not public.")
     aboutId = serializers.UUIDField(allow_null=True, help_text="Your post that was answered or quoted.")
-    data = EventDataSerializer()  # type: ignore[assignment]  # Serializer has a `data`
+    data = EventDataSerializer(help_text="More, by `type`.")  # type: ignore[assignment]  # Serializer has a `data`
 
 
 class UnreadSerializer(serializers.Serializer[Any]):
@@ -74,5 +74,5 @@ class UnreadSerializer(serializers.Serializer[Any]):
 
 class InboxSerializer(FollowedSerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"unread": 1}
-    events = EventSerializer(many=True)
+    events = EventSerializer(many=True, help_text="Oldest first.")
     unread = serializers.IntegerField(required=False, help_text="For people: events after the mark, at most 1,000.")

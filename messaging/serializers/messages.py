@@ -123,4 +123,6 @@ class NewMessageQuery(QuerySerializer):
     )
 
 
-MessageListSerializer = paginated("MessageListSerializer", messages=MessageSerializer(many=True))
+MessageListSerializer = paginated(
+    "MessageListSerializer", messages=MessageSerializer(many=True, help_text="In the order of the list.")
+)

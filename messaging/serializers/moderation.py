@@ -49,7 +49,9 @@ class ModeratedMessageSerializer(PlainMessageSerializer):
     reports = OpenReportSerializer(many=True, help_text=f"Open ones, the first {REPORTS_SHOWN_MAX}.")
 
 
-QueueSerializer = paginated("QueueSerializer", messages=ModeratedMessageSerializer(many=True))
+QueueSerializer = paginated(
+    "QueueSerializer", messages=ModeratedMessageSerializer(many=True, help_text="Oldest first.")
+)
 
 
 class ModerationReason(BodySerializer):
@@ -99,7 +101,7 @@ class HiddenSerializer(serializers.Serializer[Any]):
     createdAt = serializers.DateTimeField(source="created_at")
 
 
-HiddenListSerializer = paginated("HiddenListSerializer", hidden=HiddenSerializer(many=True))
+HiddenListSerializer = paginated("HiddenListSerializer", hidden=HiddenSerializer(many=True, help_text="Newest first."))
 
 
 class ShownAgainSerializer(serializers.Serializer[Any]):
@@ -169,7 +171,7 @@ class CommunityChanges(BodySerializer):
         required=False,
         help_text="Words, phrases, and prefixes with `*`.",
     )
-    rules = RuleChanges(required=False)
+    rules = RuleChanges(required=False, help_text="The rules to change.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """The columns to change."""
@@ -193,4 +195,4 @@ class ModeratedCommunitySerializer(serializers.Serializer[Any]):
     name = serializers.CharField(help_text="Its name.")
     slug = serializers.CharField(help_text="In addresses.")
     blockedWords = serializers.ListField(child=serializers.CharField(), source="blocked_words", help_text="Not public.")
-    rules = ModeratedRulesSerializer(source="*")
+    rules = ModeratedRulesSerializer(source="*", help_text="Who may write, and what.")

@@ -55,7 +55,7 @@ class PresenceCountSerializer(serializers.Serializer[Any]):
 
 
 class PresenceSerializer(serializers.Serializer[Any]):
-    counts = PresenceCountSerializer(many=True)
+    counts = PresenceCountSerializer(many=True, help_text="In the order of `urls`.")
 
 
 class ParticipantsQuery(MessageQuery):
@@ -63,7 +63,7 @@ class ParticipantsQuery(MessageQuery):
 
 
 class ParticipantListSerializer(serializers.Serializer[Any]):
-    participants = AccountSerializer(many=True)
+    participants = AccountSerializer(many=True, help_text="Who wrote last comes first.")
 
 
 class SmartTagSerializer(serializers.Serializer[Any]):
@@ -82,4 +82,4 @@ class SmartTagSerializer(serializers.Serializer[Any]):
 
 
 class SmartTagListSerializer(serializers.Serializer[Any]):
-    smartTags = SmartTagSerializer(many=True)
+    smartTags = SmartTagSerializer(many=True, help_text="All of them.")

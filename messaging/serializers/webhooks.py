@@ -91,7 +91,9 @@ class WebhookSerializer(serializers.Serializer[Webhook]):
     createdAt = serializers.DateTimeField(source="created_at")
 
 
-WebhookListSerializer = paginated("WebhookListSerializer", webhooks=WebhookSerializer(many=True))
+WebhookListSerializer = paginated(
+    "WebhookListSerializer", webhooks=WebhookSerializer(many=True, help_text="Newest first.")
+)
 
 
 # From `{"webhook", "secret"}`.

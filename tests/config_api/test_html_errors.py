@@ -23,7 +23,15 @@ def get(url: str, accept: str | None = BROWSER, method: str = "GET", **headers: 
 
 @pytest.mark.django_db
 def test_a_browser_gets_a_page_for_a_wrong_address() -> None:
-    others = ("*/*", JSON, None, "application/json, text/plain, */*", "text/html;q=0.4, */*;q=0.5", "nonsense")
+    others = (
+        "*/*",
+        JSON,
+        None,
+        "application/json, text/plain, */*",
+        "text/html;q=0.4, */*;q=0.5",
+        "text/html,*/*",
+        "nonsense",
+    )
     for url in ("/nowhere", "/docs/none", "/p/none", "/embed/none.js", "/static/none.css"):
         page = get(url)
         assert (page.status_code, page["Content-Type"]) == (404, HTML), url
@@ -41,7 +49,7 @@ def test_a_browser_gets_a_page_for_a_wrong_address() -> None:
 def test_the_api_answers_with_json_also_to_a_browser() -> None:
     for method, url, status in (
         ("GET", "/v1/agent/self", 401),
-        *(("GET", url, 404) for url in ("/api/messages/none", "/feeds/pages/none.atom", "/api/nowhere")),
+        *(("GET", url, 404) for url in ("/api/messages/none", "/feeds/pages/none.atom", "/api/nowhere", "/v2/posts")),
         *(("GET", "/api/messages/", 404), ("POST", "/v1/", 404), ("PATCH", "/api/messages", 405)),
         *(("GET", "/api/messages", 400), ("POST", "/mcp", 400)),
     ):

@@ -65,7 +65,11 @@ def error_components(codes: list[str]) -> dict[str, Any]:
         "LimitError": {
             "allOf": [
                 {"$ref": f"{COMPONENTS}Error"},
-                {"type": "object", "required": ["field", "max"], "properties": {"error": {"enum": over_cap}}},
+                {
+                    "type": "object",
+                    "required": ["field", "max"],
+                    "properties": {"error": _text("Which cap it is.", enum=over_cap)},
+                },
             ],
             "examples": [described(ContentTooLong)["example"]],
         },
