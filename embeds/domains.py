@@ -87,6 +87,15 @@ def explain(host: str, *, whitelist: Collection[str], blacklist: Collection[str]
     return DomainVerdict(allowed, next(deciding, None))
 
 
+def entries_of(host: str) -> list[str]:
+    """Every entry that matches a host; none for text that is not a host, such as an opaque origin."""
+    try:
+        name, port = _split(host)
+    except InvalidDomain:
+        return []
+    return [] if name == OPAQUE else list(_matching_entries(name, port))
+
+
 def host_of_origin(origin: str) -> str:
     """Return the host of an Origin header; `null` unless the scheme is http or https."""
     scheme, separator, host = origin.partition("://")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import NamedTuple
+from uuid import UUID
 
 from ada_url import URL
 from django.conf import settings
@@ -77,6 +78,26 @@ def normalize_url(*, url: str, embed_id: str | None = None) -> NormalizedUrl:
     if embed_id is not None and any(check(embed_id=embed_id, page_url=url) for check in _embed_checks()):
         execute(MARK_EMBEDDED, [origin_of(url), page.page_id])
     return page
+
+
+class PageCommunity(NamedTuple):
+    """A community whose widget a page has; `proved` means that it has proved that the host is its own."""
+
+    id: UUID
+    name: str
+    slug: str
+    proved: bool
+
+
+def communities_of(page: NormalizedUrl) -> list[PageCommunity]:
+    """The communities of a page, to one of which a post on it may belong (see PAGE_COMMUNITIES)."""
+    return _find_communities()(page.normalized_url)
+
+
+@cache
+def _find_communities() -> Callable[[str], list[PageCommunity]]:
+    find: Callable[[str], list[PageCommunity]] = import_string(settings.PAGE_COMMUNITIES)
+    return find
 
 
 def origin_of(url: str) -> str:

@@ -19,6 +19,7 @@ from messaging.queries.participants import participants_of
 from messaging.serializers.pages import (
     NormalizedUrlSerializer,
     NormalizeUrlBody,
+    PageCommunitySerializer,
     ParticipantListSerializer,
     ParticipantsQuery,
     PresenceBody,
@@ -26,7 +27,7 @@ from messaging.serializers.pages import (
     SmartTagListSerializer,
 )
 from messaging.services.moving import PageMoved, moved_to
-from messaging.services.pages import count_presence, normalize_url
+from messaging.services.pages import communities_of, count_presence, normalize_url
 
 
 class PageViewSet(ApiViewSet):
@@ -54,6 +55,7 @@ class PageViewSet(ApiViewSet):
                 "normalizedUrl": page.normalized_url,
                 "rulesApplied": page.rules_applied,
                 "removedParams": page.removed_params,
+                "communities": [render(PageCommunitySerializer, community) for community in communities_of(page)],
             }
         )
 

@@ -20,7 +20,14 @@ from community_messaging.records.moderation import (
     OpenReport,
     RuleChanges,
 )
-from community_messaging.records.pages import Community, CommunityRules, NormalizedUrl, PresenceCount, SmartTag
+from community_messaging.records.pages import (
+    Community,
+    CommunityRules,
+    NormalizedUrl,
+    PageCommunity,
+    PresenceCount,
+    SmartTag,
+)
 from community_messaging.records.posts import (
     Attachment,
     DeletedMessage,
@@ -66,6 +73,7 @@ __all__ = [
     "Operator",
     "OwnReaction",
     "OwnToken",
+    "PageCommunity",
     "PlainMessage",
     "PresenceCount",
     "PublicAgent",

@@ -1,0 +1,65 @@
+"""The communities of a web page: those whose widget it has, so that a post without a header of an embed can name one.
+
+They follow from the whitelists of embeds and from loads that anybody can make up. So this list only names communities:
+no right, address or write may follow from it.
+"""
+
+from __future__ import annotations
+
+from config.database.sql import fetch_all
+from embeds import domains
+from embeds.models import EmbedStatus
+from embeds.sightings import STORED_DAYS
+from messaging.services.pages import PageCommunity
+
+COMMUNITIES_MAX = 20
+# How many embeds of a host are looked at: strangers can load theirs with a made-up Origin. The first ones that were
+# loaded there count, so that they cannot push out those of the site.
+EMBEDS_MAX = 500
+WWW = "www."
+# A page has the same id with and without `www.`, so a widget of either host is on it. Materialised, so that the planner
+# cannot begin with all embeds.
+FIND = f"""
+WITH loaded AS MATERIALIZED (
+    SELECT sighting.embed_id, sighting.first_seen_at, page.naming, page.refusing
+    FROM (
+        VALUES (%(host)s::text, %(naming)s::varchar[], %(refusing)s::varchar[]),
+            (%(www_host)s::text, %(www_naming)s::varchar[], %(www_refusing)s::varchar[])
+    ) AS page (host, naming, refusing)
+    CROSS JOIN LATERAL (
+        SELECT embed_id, first_seen_at FROM embeds_sighting
+        WHERE host = page.host AND NOT is_refused AND last_seen_at > now() - interval '{STORED_DAYS} days'
+        ORDER BY first_seen_at LIMIT {EMBEDS_MAX}
+    ) AS sighting
+)
+SELECT community.id, community.name, community.slug, false AS is_proved
+FROM loaded
+JOIN embeds_embed AS embed ON embed.id = loaded.embed_id
+JOIN messaging_community AS community ON community.id = embed.community_id
+WHERE embed.deleted_at IS NULL AND embed.status = '{EmbedStatus.ACTIVE}'
+    AND embed.domain_whitelist && loaded.naming AND NOT embed.domain_blacklist && loaded.refusing
+GROUP BY community.id
+ORDER BY is_proved DESC, min(loaded.first_seen_at), community.id
+LIMIT {COMMUNITIES_MAX}
+"""  # noqa: S608  consists of constants
+
+
+def communities_of_page(normalized_url: str) -> list[PageCommunity]:
+    """The communities of active embeds whose whitelist names the page's host and that were loaded there, at most 20.
+
+    An embed without a whitelist names no host. The community whose widget was loaded first is the first one.
+    """
+    host = domains.host_of_url(normalized_url)
+    rows = fetch_all(FIND, {**_parameters(host), **_parameters(WWW + host, prefix="www_")})
+    found = [PageCommunity(*row) for row in rows]
+    return [community for community in found if community.proved] or found
+
+
+def _parameters(host: str, prefix: str = "") -> dict[str, str | list[str]]:
+    """A host, the entries of a whitelist that name it, and those of a blacklist that refuse it.
+
+    A whitelist names a host also by the other of its two forms, with `www.` and without.
+    """
+    entries = domains.entries_of(host)
+    naming = [*entries, *(WWW + entry for entry in entries if not entry.startswith((WWW, "*.")))]
+    return {f"{prefix}host": host, f"{prefix}naming": naming, f"{prefix}refusing": entries}
