@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from django.conf import settings
@@ -38,7 +37,7 @@ class CommunityNeeded(InvalidInput):
     message = "Send as communityId the id of one of `allowed`, the communities of this page. Others wrote their names."
     cause = "write_post of MCP got no `communityId` for a post on a page that has the widgets of several communities."
     remedy = "Call it again with the `communityId` of one of `allowed`."
-    example: Mapping[str, Any] = {
+    example = {
         "field": "communityId",
         "allowed": [{"id": ID, "name": "Harbour Gazette", "slug": "harbour-gazette"}],
     }

@@ -64,7 +64,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listReactions": lambda world: Call(Api(), world.reacted() and world.post.pk),
     "listOwnReactions": lambda world: Call(world.person, world.reacted()),
     # Pages and communities.
-    "normalizeUrl": lambda _world: Call(Api()),
+    "normalizeUrl": lambda world: Call(Api(), world.loaded()),
     "getPresenceCounts": lambda world: Call(Api(), world.post.pk),
     "listParticipants": lambda world: Call(Api(), world.post.pk, query={"pageId": world.post.page_id}),
     "listSmartTags": lambda _world: Call(Api()),
