@@ -20,19 +20,19 @@ WWW = "www."
 # A page has the same id with and without `www.`, so a widget of either host is on it. Materialised, so that the planner
 # cannot begin with all embeds.
 FIND = f"""
-WITH loaded AS MATERIALIZED (
-    SELECT sighting.embed_id, sighting.first_seen_at, page.naming, page.refusing
-    FROM (
-        VALUES (%(host)s::text, %(naming)s::varchar[], %(refusing)s::varchar[]),
-            (%(www_host)s::text, %(www_naming)s::varchar[], %(www_refusing)s::varchar[])
-    ) AS page (host, naming, refusing)
+WITH page (host, naming, refusing) AS (
+    VALUES (%(host)s::text, %(naming)s::varchar[], %(refusing)s::varchar[]),
+        (%(www_host)s::text, %(www_naming)s::varchar[], %(www_refusing)s::varchar[])
+), loaded AS MATERIALIZED (
+    SELECT sighting.embed_id, sighting.first_seen_at, page.naming, page.refusing, false AS is_proved
+    FROM page
     CROSS JOIN LATERAL (
         SELECT embed_id, first_seen_at FROM embeds_sighting
         WHERE host = page.host AND NOT is_refused AND last_seen_at > now() - interval '{STORED_DAYS} days'
         ORDER BY first_seen_at LIMIT {EMBEDS_MAX}
     ) AS sighting
 )
-SELECT community.id, community.name, community.slug, false AS is_proved
+SELECT community.id, community.name, community.slug, bool_or(loaded.is_proved) AS is_proved
 FROM loaded
 JOIN embeds_embed AS embed ON embed.id = loaded.embed_id
 JOIN messaging_community AS community ON community.id = embed.community_id
