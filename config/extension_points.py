@@ -6,8 +6,6 @@ CREDENTIAL_CHECKS = ["config.api.jwt.ended_people", "agents.authentication.ended
 MOVED_PAGES = "messaging.services.moving.moved_pages"
 # The rules that the content of a new message must pass.
 CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
-# Functions that decide whether an embed may show a page: `(*, embed_id, page_url) -> bool`.
-EMBED_CHECKS = ["embeds.lookup.allows_page"]
 # What webhooks report (see messaging.webhooks.targets).
 WEBHOOK_TARGETS = ["embeds.webhooks.EmbedTargets", "agents.webhooks.AgentTargets"]
 # The functions that the command `prune` calls: `(now, dry_run) -> {kind of row: deleted}`.
