@@ -30,14 +30,12 @@ from config.writes.retries import retried
 from embeds import domains, txt_records
 from embeds.exceptions import DomainChecksOff, HostNotFound, TooManyHosts
 from embeds.models import HostProof, HostState
-from embeds.models.host_proof import LOST_AFTER, VALUE_MAX, VALUES_MAX
+from embeds.models.host_proof import LABEL, LOST_AFTER, VALUE_MAX, VALUES_MAX
 from messaging.models import Account
 from messaging.services.moderators import moderated_community
 
 COMMAND = "check_hosts"
 HOSTS_MAX = 20
-LABEL = "_community"
-VALUE = "community-verification="
 NAME = re.compile(r"(?=.*\.[a-z])[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)+\Z")
 # The name of the record has at most HOST_MAX characters.
 NAME_MAX = domains.HOST_MAX - len(f"{LABEL}.")
@@ -50,14 +48,6 @@ MISSING_EVERY = timedelta(days=1)
 RUN_SECONDS = 120
 THREADS = 8
 BATCH = 40
-
-
-def record_name(proof: HostProof) -> str:
-    return f"{LABEL}.{proof.host}"
-
-
-def record_value(proof: HostProof) -> str:
-    return f"{VALUE}{proof.token}"
 
 
 def proved_communities(hosts: Iterable[str]) -> dict[str, list[UUID]]:
@@ -123,12 +113,13 @@ def ask_for_check(*, community_id: UUID, host: str, by: Account) -> HostProof:
 
 @retried
 @transaction.atomic
-def remove_host(*, community_id: UUID, host: str, by: Account) -> None:
+def remove_host(*, community_id: UUID, host: str, by: Account) -> HostProof:
     """End a proof; its token is void. Raises CommunityNotFound and HostNotFound (404), ModeratorRequired (403)."""
     community = moderated_community(community_id=community_id, by=by)
     proof = _locked(community_id, host)
     proof.delete()
     log_decision(by=by, about=community, verb=f"Host {proof.host} removed")
+    return proof
 
 
 def check_hosts(*, seconds: float = RUN_SECONDS) -> int:
@@ -160,10 +151,10 @@ def _due(now: datetime) -> QuerySet[HostProof]:
 def _look(proof: HostProof) -> tuple[HostState, list[str]]:
     """What is at the name of the record. It runs in a thread, without the database."""
     try:
-        values = txt_records.values_of(record_name(proof))
+        values = txt_records.values_of(proof.record_name)
     except txt_records.NoAnswerInTime:
         return HostState.NO_ANSWER, []
-    if record_value(proof) in (value.strip() for value in values):
+    if proof.record_value in (value.strip() for value in values):
         return HostState.FOUND, []
     return (HostState.OTHER_VALUES if values else HostState.NO_RECORD), values
 

@@ -16,6 +16,9 @@ from messaging.models import Community
 # A proof ends when the record was not found for this time.
 LOST_AFTER = timedelta(days=14)
 TOKEN_MAX = 64
+# The record of a host: the label before its name, and what its value begins with.
+LABEL = "_community"
+VALUE = "community-verification="
 # What is stored of the records that were found instead.
 VALUES_MAX = 5
 VALUE_MAX = 255
@@ -70,3 +73,22 @@ class HostProof(models.Model):
 
     def __str__(self) -> str:
         return self.host
+
+    @property
+    def record_name(self) -> str:
+        return f"{LABEL}.{self.host}"
+
+    @property
+    def record_value(self) -> str:
+        return f"{VALUE}{self.token}"
+
+    @property
+    def is_proved(self) -> bool:
+        """As `proved`, for pages and responses that list what the database has returned."""
+        is_fresh = self.found_at is not None and self.found_at > timezone.now() - LOST_AFTER
+        return settings.DOMAIN_CHECKS and is_fresh
+
+    @property
+    def is_checking(self) -> bool:
+        """Whether a moderator waits for a look."""
+        return self.asked_at is not None and (self.checked_at is None or self.asked_at > self.checked_at)

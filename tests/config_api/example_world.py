@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from agents.services import create_token
+from embeds.host_proofs import add_host
 from embeds.models import Embed
 from embeds.services import set_blacklist
 from messaging.fields import EXAMPLE_PAGE_URL
@@ -137,6 +138,11 @@ class ExampleWorld:
     def with_blacklist(self) -> Any:
         set_blacklist(embed_id=self.embed.pk, owner=self.ada, domains=["ads.example.com"])
         return self.embed.pk
+
+    def with_host(self) -> Any:
+        """The id of the community, which proves one host."""
+        add_host(community_id=self.community.pk, host="blog.example", by=SuperAdminFactory())
+        return self.community.pk
 
     def clicked(self) -> Any:
         """The id of the embed, which has one click."""

@@ -26,11 +26,10 @@ from embeds.host_proofs import (
     check_hosts,
     hosts_of,
     proved_communities,
-    record_name,
-    record_value,
     remove_host,
 )
 from embeds.models import HostProof, HostState
+from embeds.models.host_proof import VALUE
 from messaging.exceptions import CommunityNotFound, ModeratorRequired
 from messaging.models import Account, Community, Moderator
 from tests.commands.running import run_json
@@ -86,13 +85,13 @@ def test_a_record_with_the_token_proves_the_host_and_no_other_community(names: N
     other = CommunityFactory()
     bystander = add_host(community_id=other.pk, host="blog.example", by=SuperAdminFactory())
     assert bystander.token != proof.token
-    names.records[record_name(proof)] = ["v=spf1 -all", record_value(proof)]
+    names.records[proof.record_name] = ["v=spf1 -all", proof.record_value]
     assert not is_proved(proof)
     assert check_hosts() == 2
     assert set(names.asked) == {"_community.blog.example"}
     assert (is_proved(proof), is_proved(bystander)) == (True, False)
     bystander.refresh_from_db()
-    assert (bystander.state, bystander.values) == (HostState.OTHER_VALUES, [record_value(proof), "v=spf1 -all"])
+    assert (bystander.state, bystander.values) == (HostState.OTHER_VALUES, [proof.record_value, "v=spf1 -all"])
     # Nothing is due any more.
     assert check_hosts() == 0
 
@@ -113,7 +112,7 @@ def test_what_was_found_instead_is_stored(
     names: NameServer, proof: HostProof, record: Any, state: HostState, values: list[str]
 ) -> None:
     if record is not None:
-        names.records[record_name(proof)] = record
+        names.records[proof.record_name] = record
     assert check_hosts() == 1
     proof.refresh_from_db()
     assert (proof.state, proof.values, proof.proved_at, proof.found_at) == (state, values, None, None)
@@ -123,7 +122,7 @@ def test_what_was_found_instead_is_stored(
 
 def test_a_long_token_among_parts_of_a_value_is_found(names: NameServer, proof: HostProof) -> None:
     HostProof.objects.filter(pk=proof.pk).update(token="t" * 64)
-    names.records[record_name(proof)] = [f"{host_proofs.VALUE}{'t' * 64}", "y" * 900]
+    names.records[proof.record_name] = [f"{VALUE}{'t' * 64}", "y" * 900]
     check_hosts()
     assert is_proved(proof)
 
@@ -136,7 +135,7 @@ def test_a_server_that_cannot_be_reached_is_no_answer(proof: HostProof, settings
 
 
 def test_a_found_record_is_looked_for_weekly_and_a_missing_one_daily(names: NameServer, proof: HostProof) -> None:
-    names.records[record_name(proof)] = [record_value(proof)]
+    names.records[proof.record_name] = [proof.record_value]
     assert check_hosts() == 1
     age(proof, days=6.9)
     assert check_hosts() == 0
@@ -153,7 +152,7 @@ def test_a_found_record_is_looked_for_weekly_and_a_missing_one_daily(names: Name
 
 
 def test_a_proof_is_lost_after_14_days_without_the_record_and_comes_back(names: NameServer, proof: HostProof) -> None:
-    names.records[record_name(proof)] = [record_value(proof)]
+    names.records[proof.record_name] = [proof.record_value]
     check_hosts()
     proof.refresh_from_db()
     first = proof.proved_at
@@ -166,7 +165,7 @@ def test_a_proof_is_lost_after_14_days_without_the_record_and_comes_back(names: 
     # Nobody looks by themselves any more.
     age(proof, days=2)
     assert check_hosts() == 0
-    names.records[record_name(proof)] = [record_value(proof)]
+    names.records[proof.record_name] = [proof.record_value]
     HostProof.objects.filter(pk=proof.pk).update(asked_at=database_now())
     assert check_hosts() == 1
     assert is_proved(proof)
@@ -177,7 +176,7 @@ def test_a_proof_is_lost_after_14_days_without_the_record_and_comes_back(names: 
 
 
 def test_a_proof_that_nobody_looks_at_is_lost_too(names: NameServer, proof: HostProof, settings: Any) -> None:
-    names.records[record_name(proof)] = [record_value(proof)]
+    names.records[proof.record_name] = [proof.record_value]
     check_hosts()
     age(proof, days=13.9)
     assert is_proved(proof)
@@ -186,7 +185,7 @@ def test_a_proof_that_nobody_looks_at_is_lost_too(names: NameServer, proof: Host
 
 
 def test_since_when_it_is_proved_stays_while_it_is(names: NameServer, proof: HostProof) -> None:
-    names.records[record_name(proof)] = [record_value(proof)]
+    names.records[proof.record_name] = [proof.record_value]
     check_hosts()
     age(proof, days=8)
     proof.refresh_from_db()
@@ -215,7 +214,7 @@ def test_many_hosts_are_looked_up_beside_one_another(names: NameServer, communit
     settings.DOMAIN_TIMEOUT = 1.0
     for n in range(45):
         proof = HostProof.objects.create(community=community, host=f"h{n}.example", token="t")
-        names.records[record_name(proof)] = [record_value(proof)] if n else SILENCE
+        names.records[proof.record_name] = [proof.record_value] if n else SILENCE
     assert check_hosts() == 45
     assert HostProof.objects.proved().count() == 44
     # A run whose time is over leaves the rest to the next one.
@@ -314,7 +313,7 @@ def test_one_host_that_is_added_twice_at_once_is_one(
 
 def test_a_look_is_asked_for_at_most_every_15_seconds(names: NameServer, proof: HostProof, moderator: Account) -> None:
     check_hosts()
-    names.records[record_name(proof)] = [record_value(proof)]
+    names.records[proof.record_name] = [proof.record_value]
     assert check_hosts() == 0
     ask = {"community_id": proof.community_id, "host": "blog.example", "by": moderator}
     ask_for_check(**ask)
@@ -330,7 +329,7 @@ def test_a_look_is_asked_for_at_most_every_15_seconds(names: NameServer, proof: 
 def test_without_domain_checks_nothing_is_asked_or_proved(
     names: NameServer, proof: HostProof, moderator: Account, settings: Any
 ) -> None:
-    names.records[record_name(proof)] = [record_value(proof)]
+    names.records[proof.record_name] = [proof.record_value]
     check_hosts()
     names.asked.clear()
     settings.DOMAIN_CHECKS = False
@@ -354,7 +353,7 @@ def test_proved_communities_are_those_of_each_host_in_one_query(
     shared = [add_host(community_id=each, host="shared.example", by=boss) for each in (second.pk, proof.community_id)]
     unproved = add_host(community_id=second.pk, host="blog.example", by=boss)
     for each in (proof, *shared):
-        names.records.setdefault(record_name(each), []).append(record_value(each))  # type: ignore[union-attr]
+        names.records.setdefault(each.record_name, []).append(each.record_value)  # type: ignore[union-attr]
     check_hosts()
     assert not is_proved(unproved)
     asked = ["www.blog.example", "blog.example:8443", "shared.example", "other.example", "a.blog.example", "", "null"]
