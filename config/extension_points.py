@@ -6,8 +6,6 @@ CREDENTIAL_CHECKS = ["config.api.jwt.ended_people", "agents.authentication.ended
 MOVED_PAGES = "messaging.services.moving.moved_pages"
 # The rules that the content of a new message must pass.
 CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
-# Functions that decide whether an embed may show a page: `(*, embed_id, page_url) -> bool`.
-EMBED_CHECKS = ["embeds.lookup.allows_page"]
 # A function that finds the communities whose widget a page has: `(normalized_url) -> list[PageCommunity]`.
 PAGE_COMMUNITIES = "embeds.page_communities.communities_of_page"
 # What webhooks report (see messaging.webhooks.targets).

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     """A concurrent build, because loads are written meanwhile."""
 
     atomic = False
-    dependencies = [("embeds", "0004_sightings")]
+    dependencies = [("embeds", "0006_host_proofs")]
 
     operations = [
         AddIndexConcurrently(

@@ -38,7 +38,6 @@ class PageViewSet(ApiViewSet):
         body=NormalizeUrlBody,
         response=NormalizedUrlSerializer,
         errors=(InvalidUrlError,),
-        headers=("x-service-embed-id",),
         throttle="normalize_url",
         links={
             "createMessage": {"body.pageId": "pageId", "body.content": "=Hello."},
@@ -48,7 +47,7 @@ class PageViewSet(ApiViewSet):
     )
     def normalize_url(self, request: ApiRequest) -> Response:
         """Get the page id of a URL. The URL is not fetched."""
-        page = normalize_url(**self.body(), embed_id=request.META.get("HTTP_X_SERVICE_EMBED_ID"))
+        page = normalize_url(**self.body())
         return Response(
             {
                 "pageId": page.page_id,

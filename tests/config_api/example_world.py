@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from agents.services import create_token
+from embeds.host_proofs import add_host
 from embeds.models import Embed, Sighting
 from embeds.services import set_blacklist
 from messaging.fields import EXAMPLE_PAGE_URL
@@ -141,6 +142,11 @@ class ExampleWorld:
     def loaded(self) -> Any:
         """The id of the community whose embed was loaded on the host of the page."""
         Sighting.objects.create(embed_id=self.embed.pk, host="example.com", is_refused=False)
+        return self.community.pk
+
+    def with_host(self) -> Any:
+        """The id of the community, which proves one host."""
+        add_host(community_id=self.community.pk, host="blog.example", by=SuperAdminFactory())
         return self.community.pk
 
     def clicked(self) -> Any:

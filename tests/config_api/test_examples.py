@@ -18,6 +18,8 @@ from agents.serializers.outputs import EXAMPLE_PREFIX, EXAMPLE_TOKEN
 from config.api.openapi.example_values import CURSOR, ID, JWT, TIME
 from config.api.openapi.examples import sample
 from config.database.sql import database_now
+from embeds.models.host_proof import VALUE
+from embeds.serializers.hosts import EXAMPLE_VALUE
 from messaging.models import Ban, Moderator
 from messaging.serializers.webhooks import EXAMPLE_SECRET
 from messaging.services.sessions import start_session
@@ -41,6 +43,7 @@ GENERATED = {
     r"cag_[0-9A-Za-z]{46}": EXAMPLE_TOKEN,
     r'"cag_[0-9A-Za-z]{8}"': f'"{EXAMPLE_PREFIX}"',
     r"whsec_[\w+/=]+": EXAMPLE_SECRET,
+    f"{VALUE}[0-9a-f]{{32}}": EXAMPLE_VALUE,
     r'"(?!cag_|whsec_|p1_)[\w-]{40,80}"': f'"{CURSOR}"',
 }
 
@@ -80,6 +83,10 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "removeModerator": lambda world: Call(world.super_admin, world.only_id(Moderator)),
     "banAccount": lambda world: Call(world.super_admin, world.only_id()),
     "liftBan": lambda world: Call(world.super_admin, world.only_id(Ban)),
+    "listHosts": lambda world: Call(world.moderator, world.with_host()),
+    "addHost": lambda world: Call(world.moderator, world.community.pk),
+    "checkHost": lambda world: Call(world.moderator, world.with_host()),
+    "removeHost": lambda world: Call(world.moderator, world.with_host()),
     "getPageAtomFeed": lambda world: Call(Api(), world.post.pk),
     "getPageJsonFeed": lambda world: Call(Api(), world.post.pk),
     "getCommunityAtomFeed": lambda world: Call(Api(), world.in_community()),
@@ -143,7 +150,7 @@ def test_every_operation_has_a_call() -> None:
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_the_example_of_a_request_gets_the_example_of_its_response(name: str, settings: Any) -> None:
-    settings.WEBHOOKS, settings.STREAM_URL = True, None
+    settings.WEBHOOKS, settings.DOMAIN_CHECKS, settings.STREAM_URL = True, True, None
     _method, _path, operation = OPERATIONS[name]
     answer = _send(name, CALLS[name](ExampleWorld()))
     assert 200 <= answer.status < 300, answer.body

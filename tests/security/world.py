@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from embeds.models import HostProof
 from messaging.models import Account, Ban, Moderator
 from messaging.services.sessions import start_session
 from tests.agents.factories import RequestFactory, agent_with_token
@@ -54,6 +55,10 @@ addModerator          anon    bad  deny      deny   deny   ok     mod     bad   
 removeModerator       anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 banAccount            anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 liftBan               anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+listHosts             anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+addHost               anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+checkHost             anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+removeHost            anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageAtomFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -129,6 +134,7 @@ class World:
         self.moderators = [self._moderator(self.agent.request.requester), self._moderator(PersonFactory())]
         self.newcomer, self.banned = PersonFactory(), PersonFactory()
         Ban.objects.create(community=self.community, account=self.banned)
+        HostProof.objects.create(community=self.community, host="blog.example", token="t")
         self.held, self.shown, self.hidden = (
             MessageFactory(community=self.community, status=status) for status in ("pending", "published", "hidden")
         )
@@ -212,6 +218,10 @@ class World:
             "removeModerator": Call("DELETE", f"{of_community}/moderators/{self.moderators[1].pk}"),
             "banAccount": Call("POST", f"{of_community}/bans", {"accountId": str(self.newcomer.pk), "reason": "Spam."}),
             "liftBan": Call("DELETE", f"{of_community}/bans/{self.banned.pk}"),
+            "listHosts": Call("GET", f"{of_community}/hosts"),
+            "addHost": Call("POST", f"{of_community}/hosts", {"host": "new.example"}),
+            "checkHost": Call("POST", f"{of_community}/hosts/blog.example/check"),
+            "removeHost": Call("DELETE", f"{of_community}/hosts/blog.example"),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
             "getPageAtomFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.atom"),
             "getPageJsonFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.json"),
