@@ -6,9 +6,14 @@ no right, address or write may follow from it.
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.conf import settings
+
 from config.database.sql import fetch_all
 from embeds import domains
 from embeds.models import EmbedStatus
+from embeds.models.host_proof import LOST_AFTER
 from embeds.sightings import STORED_DAYS
 from messaging.services.pages import PageCommunity
 
@@ -31,6 +36,22 @@ WITH page (host, naming, refusing) AS (
         WHERE host = page.host AND NOT is_refused AND last_seen_at > now() - interval '{STORED_DAYS} days'
         ORDER BY first_seen_at LIMIT {EMBEDS_MAX}
     ) AS sighting
+    UNION ALL
+    -- However many embeds of strangers were loaded before.
+    SELECT sighting.embed_id, sighting.first_seen_at, page.naming, page.refusing, true
+    FROM (
+        SELECT community_id FROM embeds_hostproof
+        WHERE %(checks)s AND host = %(bare_host)s AND found_at > now() - interval '{LOST_AFTER.days} days'
+        ORDER BY proved_at, id LIMIT {COMMUNITIES_MAX}
+    ) AS proof
+    CROSS JOIN page
+    CROSS JOIN LATERAL (
+        SELECT embed.id FROM embeds_embed AS embed
+        WHERE embed.community_id = proof.community_id AND embed.deleted_at IS NULL
+        LIMIT {EMBEDS_MAX}
+    ) AS own
+    JOIN embeds_sighting AS sighting ON sighting.embed_id = own.id AND sighting.host = page.host
+    WHERE NOT sighting.is_refused AND sighting.last_seen_at > now() - interval '{STORED_DAYS} days'
 )
 SELECT community.id, community.name, community.slug, bool_or(loaded.is_proved) AS is_proved
 FROM loaded
@@ -47,12 +68,17 @@ LIMIT {COMMUNITIES_MAX}
 def communities_of_page(normalized_url: str) -> list[PageCommunity]:
     """The communities of active embeds whose whitelist names the page's host and that were loaded there, at most 20.
 
-    An embed without a whitelist names no host. The community whose widget was loaded first is the first one.
+    An embed without a whitelist names no host. The community whose widget was loaded first is the first one. Those that
+    have proved the host are alone.
     """
-    host = domains.host_of_url(normalized_url)
-    rows = fetch_all(FIND, {**_parameters(host), **_parameters(WWW + host, prefix="www_")})
+    rows = fetch_all(FIND, _values(domains.host_of_url(normalized_url)))
     found = [PageCommunity(*row) for row in rows]
     return [community for community in found if community.proved] or found
+
+
+def _values(host: str) -> dict[str, Any]:
+    proof = {"checks": settings.DOMAIN_CHECKS, "bare_host": domains.bare_host(host)}
+    return proof | _parameters(host) | _parameters(WWW + host, prefix="www_")
 
 
 def _parameters(host: str, prefix: str = "") -> dict[str, str | list[str]]:

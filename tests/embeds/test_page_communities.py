@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from embeds import page_communities, sightings
-from embeds.models import Embed, EmbedStatus, Sighting
+from embeds.models import Embed, EmbedStatus, HostProof, Sighting
 from embeds.services import delete_embed
 from messaging.models import Community, Page
 from tests.api import Api
@@ -219,13 +219,77 @@ class TestSeveral:
         assert found[0] == first.community_id
 
 
+class TestProofs:
+    """A community that has proved the host is alone."""
+
+    @pytest.fixture(autouse=True)
+    def _checked(self, settings: Any) -> None:
+        settings.DOMAIN_CHECKS = True
+
+    def proves(self, embed: Embed, host: str = HOST, **fields: Any) -> HostProof:
+        found = {"found_at": timezone.now(), "proved_at": timezone.now()} | fields
+        return HostProof.objects.create(community_id=embed.community_id, host=host, token="x", **found)
+
+    def test_hides_the_communities_of_strangers_who_came_first(self) -> None:
+        a_widget()
+        own = a_widget()
+        self.proves(own)
+        (only,) = listed("https://www.site.example/")
+        assert (only["id"], only["proved"]) == (str(own.community_id), True)
+
+    def test_does_so_however_many_they_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        statement = page_communities.FIND.replace(f"first_seen_at LIMIT {page_communities.EMBEDS_MAX}", "1 LIMIT 0")
+        assert statement != page_communities.FIND
+        own = a_widget()
+        with monkeypatch.context() as patched:
+            patched.setattr(page_communities, "FIND", statement)
+            assert communities_of() == []
+            self.proves(own)
+            assert communities_of() == [own.community_id]
+
+    def test_counts_on_every_port_where_its_widget_was_loaded(self) -> None:
+        own = loaded(an_embed(domain_whitelist=[HOST]), "site.example:8443")
+        self.proves(own)
+        assert [each["proved"] for each in listed("https://site.example:8443/")] == [True]
+
+    def test_of_two_communities_names_both(self) -> None:
+        a_widget()
+        embeds = [a_widget() for _ in range(2)]
+        for embed in embeds:
+            self.proves(embed)
+        assert communities_of() == [embed.community_id for embed in embeds]
+
+    @pytest.mark.parametrize("host", ["example", "sub.site.example", "bystander.example"])
+    def test_of_another_host_counts_there_only(self, host: str) -> None:
+        embeds = [a_widget(), a_widget()]
+        self.proves(embeds[1], host)
+        assert communities_of() == [embed.community_id for embed in embeds]
+
+    def test_counts_for_fourteen_days_and_with_checks_only(self, settings: Any) -> None:
+        stranger, own = a_widget(), a_widget()
+        proof = self.proves(own)
+        settings.DOMAIN_CHECKS = False
+        assert communities_of() == [stranger.community_id, own.community_id]
+        settings.DOMAIN_CHECKS = True
+        for found_at in (timezone.now() - timedelta(days=14, minutes=1), None):
+            HostProof.objects.filter(pk=proof.pk).update(found_at=found_at)
+            assert communities_of() == [stranger.community_id, own.community_id]
+
+    @pytest.mark.parametrize("change", [{"status": EmbedStatus.PAUSED}, {"domain_whitelist": []}])
+    def test_needs_an_embed_that_is_named(self, change: dict[str, Any]) -> None:
+        stranger, own = a_widget(), a_widget()
+        self.proves(own)
+        Embed.objects.filter(pk=own.pk).update(**change)
+        assert communities_of() == [stranger.community_id]
+
+
 def test_only_the_list_follows_from_a_load() -> None:
-    """A load can be made up: the page gets no row, no day and no origin from it."""
+    """A load can be made up: it makes no page, and changes none."""
+    assert listed() == []
+    before = list(Page.objects.values())
     a_widget()
-    listed()
-    page = Page.objects.get(normalized_url=URL)
-    assert (page.last_embedded_on, page.embedded_origin) == (None, None)
-    assert not Page.objects.exclude(pk=page.pk).filter(normalized_url__contains=HOST).exists()
+    assert len(listed()) == 1
+    assert list(Page.objects.values()) == before
 
 
 def test_one_statement_finds_them() -> None:
@@ -249,8 +313,7 @@ def test_the_statement_reads_the_loads_of_the_host_alone() -> None:
     )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE embeds_sighting, embeds_embed")
-    values = page_communities._parameters(HOST) | page_communities._parameters(f"www.{HOST}", prefix="www_")
-    plan = generic_plan(page_communities.FIND, values)
+    plan = generic_plan(page_communities.FIND, page_communities._values(HOST))
     assert "sightings_by_host" in indexes(plan)
     assert rows_read(plan, "embeds_sighting") <= 3
 
