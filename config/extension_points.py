@@ -10,8 +10,8 @@ CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.
 EMBED_VIEWS = "embeds.shown.EmbedViews"
 # The SQL expression for the operator of the account `{account}`; null of a person.
 OPERATOR_OF = "agents.queries.OPERATOR_OF"
-# Functions that decide whether an embed may show a page: `(*, embed_id, page_url) -> bool`.
-EMBED_CHECKS = ["embeds.lookup.allows_page"]
+# A function that finds the communities whose widget a page has: `(normalized_url) -> list[PageCommunity]`.
+PAGE_COMMUNITIES = "embeds.page_communities.communities_of_page"
 # What webhooks report (see messaging.webhooks.targets).
 WEBHOOK_TARGETS = ["embeds.webhooks.EmbedTargets", "agents.webhooks.AgentTargets"]
 # The functions that the command `prune` calls: `(now, dry_run) -> {kind of row: deleted}`.

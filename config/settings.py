@@ -10,6 +10,7 @@ from config.api.throttle_rates import SOFT_THROTTLES
 from config.cache.django_cache import caches
 from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from config.database import deployment
+from config.domain_settings import *
 from config.extension_points import *
 from config.logging import LOGGING
 from config.mail_settings import *

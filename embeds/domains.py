@@ -8,7 +8,8 @@ every subdomain but not the apex; an entry without a port matches every port. Na
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from ipaddress import ip_address
 from typing import NamedTuple
 
 from ada_url import URL
@@ -87,6 +88,55 @@ def explain(host: str, *, whitelist: Collection[str], blacklist: Collection[str]
     return DomainVerdict(allowed, next(deciding, None))
 
 
+def entries_of(host: str) -> list[str]:
+    """Every entry that matches a host; none for text that is not a host, such as an opaque origin."""
+    try:
+        name, port = _split(host)
+    except InvalidDomain:
+        return []
+    return [] if name == OPAQUE else list(_matching_entries(name, port))
+
+
+def bare_host(host: str) -> str:
+    """Return the name of a host without its port and without `www.`, as page URLs have it; raises InvalidDomain."""
+    name, _port = _split(host)
+    return _without_www(name)
+
+
+def spellings(host: str, whitelist: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the entries that name the host of a normalised URL, and the host and port that each spells.
+
+    Such a URL has neither `www.` nor a default port, so an entry with `www.` names it too. An entry without a port does
+    not name other ports: what is served there may belong to others. `*.example.com` spells the host of the URL itself,
+    and comes after the entries that spell one.
+    """
+    naming = naming_entries(host)
+    entries = [entry for entry in whitelist if entry in naming]
+    yield from ((entry, entry) for entry in entries if not entry.startswith("*."))
+    yield from ((entry, host) for entry in entries if entry.startswith("*."))
+
+
+def naming_entries(host: str) -> set[str]:
+    """Return every entry that `spellings` may yield for this host."""
+    try:
+        name, port = _split(host)
+    except InvalidDomain:
+        return set()
+    labels = name.split(".")
+    names = [name, f"www.{name}", *("*." + ".".join(labels[at:]) for at in range(1, len(labels)))]
+    ports = [f":{port}"] if port else ["", *(f":{port}" for port in DEFAULT_PORTS)]
+    return {name + port for name in names for port in ports}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host in canonical form is the reader's own machine."""
+    name, _port = _split(host)
+    try:
+        return ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
+
+
 def host_of_origin(origin: str) -> str:
     """Return the host of an Origin header; `null` unless the scheme is http or https."""
     scheme, separator, host = origin.partition("://")
@@ -115,6 +165,12 @@ def _split(text: str) -> tuple[str, str]:
     if not hostname or len(hostname) > HOST_MAX or hostname.startswith(".") or ".." in hostname:
         raise InvalidDomain(text)
     return hostname, port
+
+
+def _without_www(name: str) -> str:
+    while name.startswith("www.") and "." in name[4:]:
+        name = name[4:]
+    return name
 
 
 def _matching_entries(name: str, port: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.api.exceptions import Forbidden, NotFound
+from config.api.exceptions import ApiError, Forbidden, NotFound
 
 
 class EmbedDisabled(Forbidden):
@@ -34,3 +34,34 @@ class DomainNotAllowed(Forbidden):
     message = "Write from a page that the embed allows: its owner has not allowed this domain."
     cause = "The domain of the page is not in the embed's whitelist, or is in its blacklist."
     remedy = "The owner of the embed adds the domain to `domainWhitelist`."
+
+
+class DomainChecksOff(Forbidden):
+    default_code = "domain_checks_off"
+    message = "Do not prove hosts here: the operator of this service has turned it off."
+    cause = "The service runs with `DOMAIN_CHECKS=0` and does not ask the domain name system."
+    remedy = "The operator of the service sets `DOMAIN_CHECKS=1`."
+
+
+class HostNotFound(NotFound):
+    default_code = "host_not_found"
+    message = "Use a host of this community: listHosts names them."
+    cause = "The community does not prove this host; a moderator may have removed it."
+    remedy = "Add it with POST /v1/moderation/communities/{id}/hosts."
+
+
+class TooManyHosts(ApiError):
+    status_code = 409
+    default_code = "too_many_hosts"
+    message = "Remove a host of this community first: it has {max}, the most allowed."
+    cause = "A community may prove 20 hosts."
+    remedy = "Remove one that is not needed any more, or ask for another community."
+    example = {"max": 20}
+
+
+class NothingToTrust(ApiError):
+    status_code = 409
+    default_code = "nothing_to_trust"
+    message = "Ask the owner of the embed for a whitelist first: only the hosts on it can be trusted."
+    cause = "The embed has no whitelist: it runs on any host."
+    remedy = "The owner adds the hosts of the site to `domainWhitelist`."

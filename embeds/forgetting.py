@@ -40,6 +40,7 @@ IS_BLANK = Q(
     blocked_words=[],
     page_rules=default_page_rules(),
     trigger_config=default_trigger_config(),
+    trusted_entries=None,
 )
 
 
@@ -57,7 +58,8 @@ def blank(embed: Embed) -> None:
     embed.name, embed.description = DELETED_NAME, ""
     embed.domain_whitelist, embed.domain_blacklist, embed.blocked_words = [], [], []
     embed.page_rules, embed.trigger_config = default_page_rules(), default_trigger_config()
-    # A super admin's decision ends with the embed.
+    # The decisions of super admins end with the embed.
+    embed.trusted_entries = None
     embed.status = embed.status_to_restore = EmbedStatus.ACTIVE
     embed.deleted_at = embed.deleted_at or database_now()
     invalidate(embed_tag(embed.pk))

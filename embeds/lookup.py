@@ -62,12 +62,3 @@ def find_active_embed(embed_id: str) -> EmbedSnapshot:
     if snapshot.status != EmbedStatus.ACTIVE:
         raise EmbedNotActive(status=snapshot.status)
     return snapshot
-
-
-def allows_page(*, embed_id: str, page_url: str) -> bool:
-    """Whether the embed is active and may run on the page."""
-    try:
-        find_active_embed(embed_id).require_host(domains.host_of_url(page_url))
-    except (EmbedNotFound, EmbedNotActive, DomainNotAllowed):
-        return False
-    return True

@@ -12,7 +12,7 @@ from config.admin.audit import log_decision, transition
 from config.api.exceptions import InvalidInput, NotOwner
 from config.cache.versions import invalidate
 from config.writes.retries import retried
-from embeds.exceptions import EmbedDisabled, EmbedNotFound
+from embeds.exceptions import EmbedDisabled, EmbedNotFound, NothingToTrust
 from embeds.models import Embed, EmbedStatus
 from embeds.models.embed import PageRuleType, default_page_rules, default_trigger_config
 from messaging.cache_tags import embed_tag
@@ -67,6 +67,7 @@ def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
     embed = _require_owner(_locked(embed_id), owner)
     if "community_id" in changes:
         _require_community(changes["community_id"])
+        _end_trust_of_another(embed, changes["community_id"], by=owner)
     status, rules = changes.pop("status", embed.status), embed.page_rules
     _check_status(embed, status, owner)
     for name, value in changes.items():
@@ -121,6 +122,44 @@ def enable_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
         _set_status(embed, embed.status_to_restore, by=by, reason=reason)
         _save(embed)
     return embed
+
+
+@retried
+@transaction.atomic
+def trust_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
+    """Let permalinks of the community go on to pages on the hosts of the whitelist as it is now, as a super admin.
+
+    Raises EmbedNotFound (404), or NothingToTrust (409) without a whitelist.
+    """
+    embed = _locked(embed_id)
+    if not embed.domain_whitelist:
+        raise NothingToTrust
+    if embed.has_untrusted_entries:
+        _trust(embed, list(embed.domain_whitelist), by=by, verb="Trusted", reason=reason)
+        _save(embed)
+    return embed
+
+
+@retried
+@transaction.atomic
+def untrust_embed(*, embed_id: UUID, by: Account, reason: str = "") -> Embed:
+    """Let permalinks show threads again, as a super admin. Raises EmbedNotFound (404)."""
+    embed = _locked(embed_id)
+    if embed.trusted_entries is not None:
+        _trust(embed, None, by=by, verb="Untrusted", reason=reason)
+        _save(embed)
+    return embed
+
+
+def _trust(embed: Embed, entries: list[str] | None, *, by: Account, verb: str, reason: str = "") -> None:
+    embed.trusted_entries = entries
+    log_decision(by=by, about=embed, verb=verb, reason=reason)
+
+
+def _end_trust_of_another(embed: Embed, community_id: UUID, *, by: Account) -> None:
+    """What a super admin trusts is the embed of one community: posts of another one do not lead to its hosts."""
+    if embed.trusted_entries is not None and community_id != embed.community_id:
+        _trust(embed, None, by=by, verb="Untrusted with another community")
 
 
 def _set_status(embed: Embed, status: str, *, by: Account, reason: str = "") -> None:

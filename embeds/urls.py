@@ -3,6 +3,7 @@ from __future__ import annotations
 from config.api.viewsets import router
 from embeds.views.analytics import AnalyticsViewSet
 from embeds.views.config import ClientConfigViewSet, EmbedConfigViewSet
+from embeds.views.hosts import HostViewSet
 from embeds.views.instances import EmbedViewSet
 
 routes = router()
@@ -10,4 +11,5 @@ routes.register("api/embeds", ClientConfigViewSet, basename="embed-client-config
 routes.register("api/embeds/config", EmbedConfigViewSet, basename="embed-config")
 routes.register("api/embeds/instances", EmbedViewSet, basename="embed")
 routes.register("api/embeds/analytics", AnalyticsViewSet, basename="embed-analytics")
+routes.register("v1/moderation/communities", HostViewSet, basename="community-host")
 urlpatterns = routes.urls

@@ -71,6 +71,11 @@ class Api:
         idempotency.forget(named, account_id=self.credential.user.pk, seconds=DERIVED_KEY_SECONDS)
         return key
 
+    def has_stored(self, method: str, path: str, key: str) -> bool:
+        """Whether a write of the account was answered under this key."""
+        rows = IdempotencyKey.named(method, path, key).row_macs(self.credential.user.pk)
+        return StoredResponse.objects.filter(key_mac__in=rows).exists()
+
     def renew_derived_key(self, method: str, path: str, key: str) -> None:
         """Let DERIVED_KEY_SECONDS begin again, since the write has been repeated under the key after this one."""
         rows = IdempotencyKey.named(method, path, key).row_macs(self.credential.user.pk)

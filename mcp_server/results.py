@@ -31,10 +31,10 @@ def untrusted(texts: dict[str, Any], **facts: Any) -> dict[str, Any]:
     return {"notice": NOTICE, "untrusted": {name: without_empty(value) for name, value in texts.items()}, **facts}
 
 
-def untrusted_list(name: str, body: dict[str, Any]) -> dict[str, Any]:
+def untrusted_list(name: str, body: dict[str, Any], **more_texts: Any) -> dict[str, Any]:
     """A list of the API, with its cursor outside of what is untrusted."""
     facts = {field: value for field, value in body.items() if field != name}
-    return untrusted({name: body[name]}, **facts)
+    return untrusted({name: body[name], **more_texts}, **facts)
 
 
 def without_empty(value: Any) -> Any:

@@ -13,7 +13,7 @@ PERMALINK_COLUMN = f"'{settings.BASE_URL}{PERMALINKS}' || m.id AS url"
 
 
 def permalink(message_id: UUID) -> str:
-    """The address of a post, which leads to its page or shows its thread."""
+    """The address of a post, which shows its thread and may lead to its page."""
     return f"{settings.BASE_URL}{PERMALINKS}{message_id}"
 
 
@@ -25,7 +25,7 @@ def anchor_of(message_id: UUID) -> str:
 def place_on_page(page_url: str, message_id: UUID, origin: str | None = None) -> str:
     """The address of a post on its page. A URL has one fragment: where it selects the page (`#!/…`), it stays.
 
-    `origin`: where the page was seen. Its normalised URL is https and without `www.`, which not every site answers.
+    `origin`: where its site is. The normalised URL is https and without `www.`, which not every site answers.
     """
     if origin is not None:
         parts = urlsplit(page_url)

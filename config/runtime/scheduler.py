@@ -23,6 +23,7 @@ COMMANDS = (
     "person_jobs",
     "run_imports",
     "run_desk_jobs",
+    "check_hosts",
     "prune",
     ROLL_UP,
     "make_partitions",

@@ -19,7 +19,7 @@ from embeds.analytics.summary import period, summarize
 from embeds.checkup import NoAddress, Reason, check_page
 from embeds.embed_code import embed_code
 from embeds.models import Embed, EmbedStatus
-from embeds.services import disable_embed, enable_embed
+from embeds.services import disable_embed, enable_embed, trust_embed, untrust_embed
 from messaging.admin.desk.many import ManyRowsAdmin
 
 DISABLE = AdminAction(
@@ -42,10 +42,32 @@ ENABLE = AdminAction(
     is_available=lambda row: row.status == EmbedStatus.DISABLED,
 )
 
+TRUST = AdminAction(
+    name="trust",
+    label="Trust",
+    confirmation=(
+        "Permalinks of posts of its community take readers on to pages on the hosts of its whitelist. Hosts that its "
+        "owner adds later are not trusted."
+    ),
+    success_message="trusted",
+    run=lambda row, **arguments: trust_embed(embed_id=row.pk, **arguments),
+    is_available=lambda row: row.has_untrusted_entries,
+    undo="untrust",
+)
+UNTRUST = AdminAction(
+    name="untrust",
+    label="Do not trust",
+    confirmation="Permalinks of posts of its community show the thread again, unless it has proved the host.",
+    success_message="not trusted",
+    run=lambda row, **arguments: untrust_embed(embed_id=row.pk, **arguments),
+    is_available=lambda row: row.trusted_entries is not None,
+    undo="trust",
+)
+
 
 @admin.register(Embed)
 class EmbedAdmin(ManyRowsAdmin):
-    row_actions = (DISABLE, ENABLE)
+    row_actions = (DISABLE, ENABLE, TRUST, UNTRUST)
     change_form_template = "admin/embeds/embed.html"
     list_display = ["name", "owner", "community", "status", "runs_on", "since"]
     list_filter = ["status", "created_at"]
@@ -63,6 +85,7 @@ class EmbedAdmin(ManyRowsAdmin):
         "code",
         "runs_on_domains",
         "never_on_domains",
+        "trusted",
         "rules",
         "trigger",
         "words",
@@ -70,7 +93,18 @@ class EmbedAdmin(ManyRowsAdmin):
         "changed",
     ]
     readonly_fields = [
-        *("chart", "code", "runs_on_domains", "never_on_domains", "rules", "trigger", "words", "since", "changed"),
+        *(
+            "chart",
+            "code",
+            "runs_on_domains",
+            "never_on_domains",
+            "trusted",
+            "rules",
+            "trigger",
+            "words",
+            "since",
+            "changed",
+        ),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Embed]:
@@ -103,6 +137,10 @@ class EmbedAdmin(ManyRowsAdmin):
     @admin.display(description="domain blacklist")
     def never_on_domains(self, embed: Embed) -> str:
         return as_fields(embed.domain_blacklist)
+
+    @admin.display(description="trusted entries")
+    def trusted(self, embed: Embed) -> str:
+        return as_fields(embed.trusted_entries or [])
 
     @admin.display(description="page rules")
     def rules(self, embed: Embed) -> str:

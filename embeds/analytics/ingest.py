@@ -15,14 +15,13 @@ from embeds.analytics.salts import visitor_hash
 from embeds.lookup import find_active_embed
 from embeds.models.analytics import PATH_MAX
 from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
-from messaging.services.pages import MARK_EMBEDDED, origin_of
 
 # A crash of the database may lose the events of the last fraction of a second. Posts commit synchronously.
-INSERT = f"""
-WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', TRUE)), embedded AS ({MARK_EMBEDDED})
+INSERT = """
+WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', TRUE))
 INSERT INTO embeds_event (slot, day, embed_id, event, path, visitor)
 SELECT %s, %s, %s, %s, %s, %s FROM quick
-"""  # noqa: S608  built from constants
+"""
 
 
 def record_event(*, embed_id: str, event: str, page_url: str, address: str, user_agent: str) -> None:
@@ -42,8 +41,6 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
         path=path,
         address=address,
         user_agent=user_agent,
-        page_id=page.page_id,
-        origin=origin_of(page_url),
     )
 
 
@@ -57,16 +54,11 @@ def add_event(
     path: str,
     address: str,
     user_agent: str,
-    page_id: str | None = None,
-    origin: str | None = None,
 ) -> None:
-    """Store an event of a day (UTC) of an existing embed, with a hash instead of the address and user agent.
-
-    `page_id`: the page, which remembers the day and the origin of its address; no event refers to it.
-    """
+    """Store an event of a day (UTC) of an existing embed, with a hash instead of the address and user agent."""
     visitor = visitor_hash(day=day, embed_id=embed_id, address=address, user_agent=user_agent)
     with connection.cursor() as cursor:
-        cursor.execute(INSERT, [origin, page_id, slot_of(day), day, embed_id, event, path, visitor])
+        cursor.execute(INSERT, [slot_of(day), day, embed_id, event, path, visitor])
 
 
 def path_of(normalized_url: str) -> str:

@@ -1,5 +1,6 @@
 from embeds.models.analytics import DailyCount, DailySalt, DailyVisitors
 from embeds.models.embed import Embed, EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType
+from embeds.models.host_proof import HostProof, HostState
 from embeds.models.sighting import Sighting
 
 __all__ = [
@@ -8,6 +9,8 @@ __all__ = [
     "DailyVisitors",
     "Embed",
     "EmbedStatus",
+    "HostProof",
+    "HostState",
     "PageRuleType",
     "Shows",
     "Sighting",

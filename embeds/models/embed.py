@@ -113,6 +113,9 @@ class Embed(models.Model):
         editable=False,
     )
     shows = models.CharField(max_length=9, choices=Shows, default=Shows.COMMUNITY, db_default=Shows.COMMUNITY.value)
+    # The entries of the whitelist that it had when a super admin trusted it: permalinks of its community go on to pages
+    # on these hosts, not on those that its owner adds later. Null: not trusted.
+    trusted_entries = ArrayField(models.CharField(max_length=DOMAIN_MAX), size=DOMAINS_MAX, null=True, editable=False)
     blocked_words = ArrayField(models.CharField(max_length=WORD_MAX), size=WORDS_MAX, default=list, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -134,6 +137,11 @@ class Embed(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def has_untrusted_entries(self) -> bool:
+        """Whether a super admin may trust it, or what its owner has added since."""
+        return not set(self.domain_whitelist) <= set(self.trusted_entries or ())
 
     def allows_host(self, host: str) -> bool:
         """Whether the widget may run on a host (see `embeds.domains`)."""

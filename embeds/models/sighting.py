@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from embeds.models.analytics import PATH_MAX
@@ -22,3 +23,9 @@ class Sighting(models.Model):
     path = models.CharField(max_length=PATH_MAX, default="", db_default="")
     first_seen_at = models.DateTimeField(db_default=Now())
     last_seen_at = models.DateTimeField(db_default=Now(), db_index=True)
+
+    class Meta:
+        indexes = [
+            # The embeds that were loaded on a host, in the order of `embeds.page_communities`.
+            models.Index("host", "first_seen_at", condition=Q(is_refused=False), name="sightings_by_host")
+        ]

@@ -1,4 +1,4 @@
-"""The page of a permalink: it leads to the post on its page if a widget was loaded there, and else shows the thread."""
+"""The page of a permalink: it shows the thread, and goes on to the page of the post if its community vouches for it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from config.api.exceptions import InvalidCursor, RateLimited
 from config.api.ids import is_id
 from config.api.pagination import LIMIT_MAX, CursorPage
 from config.cache.rendering import to_json
+from embeds.places import place_of
 from embeds.widget import context
 from embeds.widget.csp import page
 from messaging.excerpts import shortened, title_of
@@ -25,7 +26,6 @@ from messaging.permalinks import place_on_page
 from messaging.queries.message_lists import MessageList, list_messages
 from messaging.queries.message_orders import Sort
 from messaging.queries.messages import visible_message
-from messaging.queries.threads import LinkedPost, linked_post
 from messaging.queries.tombstones import DELETED
 
 DESCRIPTION_MAX = 300
@@ -42,13 +42,13 @@ def permalink(request: HttpRequest, id: str) -> HttpResponse:
     except RateLimited as refusal:
         return error_response(refusal)
     words = context.language(request)
-    linked = linked_post(UUID(id)) if is_id(id) else None
+    linked = visible_message(UUID(id)) if is_id(id) else None
     if linked is None:
         response = render(request, "pages/post_missing.html", words, status=404)
     else:
         budget = Budget()
         preview = _preview(linked, words["words"]["panel"]["deleted"], budget)
-        thread = {} if linked.is_embedded else _thread(linked, request.GET.get("cursor"), budget)
+        thread = _thread(linked, request.GET.get("cursor"), budget)
         response = render(request, "pages/post.html", words | preview | thread)
     response.headers["Vary"] = "Accept-Language"
     return response
@@ -59,25 +59,28 @@ class Replies(NamedTuple):
     next_cursor: str | None
 
 
-def _preview(linked: LinkedPost, deleted: str, budget: Budget) -> dict[str, Any]:
+def _preview(linked: dict[str, Any], deleted: str, budget: Budget) -> dict[str, Any]:
     """The post, and what its link shows in other services; `deleted`: the word for a tombstone."""
-    post = _plain(linked.message, budget)
+    post = _plain(linked, budget)
+    page_url = post["pageUrl"]
+    place = place_of(message_id=linked["id"], community_id=linked["communityId"], page_url=page_url)
     title = title_of(post["plain"], author=post["author"]["name"], is_reply=post["parentId"] is not None)
     return {
         "post": post,
-        "is_embedded": linked.is_embedded,
-        "place": place_on_page(post["pageUrl"], linked.message["id"], linked.origin),
-        "site": urlsplit(post["pageUrl"]).hostname,
+        "goes_on": place is not None,
+        "place": place or place_on_page(page_url, linked["id"]),
+        "host": urlsplit(place or page_url).netloc,
+        "site": urlsplit(page_url).hostname,
         "title": deleted if post["status"] == DELETED else title,
         "description": shortened(post["plain"] or " ".join(post["texts"]), DESCRIPTION_MAX),
     }
 
 
-def _thread(linked: LinkedPost, cursor: str | None, budget: Budget) -> dict[str, Any]:
+def _thread(linked: dict[str, Any], cursor: str | None, budget: Budget) -> dict[str, Any]:
     """The post that this one answers, and its replies, oldest first."""
-    parent_id = linked.message["parentId"]
+    parent_id = linked["parentId"]
     parent = None if parent_id is None else visible_message(parent_id)
-    replies = _replies(linked.message, cursor)
+    replies = _replies(linked, cursor)
     return {
         "parent": parent and _plain(parent, budget, CONTEXT_MAX),
         "replies": [_plain(reply, budget, CONTEXT_MAX) for reply in replies.shown],

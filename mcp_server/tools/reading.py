@@ -7,12 +7,14 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from config.api.ids import parse_id
+from config.api.serializers import render
 from mcp_server.api import Api
 from mcp_server.results import UNTRUSTED_SCHEMA, untrusted, untrusted_list
 from mcp_server.tools.arguments import Cursor, PostId, Url
 from mcp_server.tools.declaration import Arguments, declared
 from messaging.exceptions import MessageNotFound
-from messaging.services.pages import normalized
+from messaging.serializers.pages import PageCommunitySerializer
+from messaging.services.pages import communities_of, normalized
 
 MESSAGES = "/api/messages"
 
@@ -39,20 +41,23 @@ class ReadPage(Arguments):
 
 
 @declared(
-    description="Read the conversation about a web page, newest posts first. replyCount says which posts have replies.",
+    description="Read the conversation about a web page, newest posts first. replyCount says which posts have replies, "
+    "communities are those whose widget the page has.",
     arguments=ReadPage,
     argument_of={"pageId": "url"},
     output=UNTRUSTED_SCHEMA,
 )
 def read_page(api: Api, arguments: ReadPage) -> dict[str, Any]:
+    page = normalized(arguments.url)
     listed = api.get(
         MESSAGES,
-        pageId=normalized(arguments.url).page_id,
+        pageId=page.page_id,
         parentId=arguments.parent_id,
         cursor=arguments.cursor,
         limit=arguments.limit,
     )
-    return untrusted_list("messages", listed)
+    communities = [render(PageCommunitySerializer, community) for community in communities_of(page)]
+    return untrusted_list("messages", listed, communities=communities)
 
 
 class ReadPost(Arguments):

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 from django.conf import settings
 from msgspec import Meta
 
+from config.api.exceptions import InvalidInput
 from config.api.ids import parse_id
+from config.api.openapi.example_values import ID
 from mcp_server.api import Answer, Api, next_key
 from mcp_server.results import POST_SCHEMA, own_post, write_facts
 from mcp_server.tools.arguments import PostId, Url
@@ -24,12 +26,29 @@ OF_POST = {"messageId": "id"}
 REWRITES_MAX = 50
 
 
+NO_COMMUNITY = "The post belongs to no community: widgets that show only the posts of their community do not show it."
+COMMUNITY_OF_PAGE = "You named no communityId: the post belongs to the only community that the page had."
+
+
+class CommunityNeeded(InvalidInput):
+    """400: a post without a community on a page that has the widgets of several."""
+
+    default_code = "community_needed"
+    message = "Send as communityId the id of one of `allowed`, the communities of this page. Others wrote their names."
+    cause = "write_post of MCP got no `communityId` for a post on a page that has the widgets of several communities."
+    remedy = "Call it again with the `communityId` of one of `allowed`."
+    example = {
+        "field": "communityId",
+        "allowed": [{"id": ID, "name": "Harbour Gazette", "slug": "harbour-gazette"}],
+    }
+
+
 class WritePost(Arguments):
     url: Url
     content: Annotated[str, Meta(description="Text, at most 20000 characters")]
     reply_to: Annotated[str, Meta(description="id of the post on this page to reply to")] | None = None
     quote: Annotated[str, Meta(description="id of the post to quote")] | None = None
-    community_id: str | None = None
+    community_id: Annotated[str, Meta(description="By default the only one that read_page names")] | None = None
     tag_type: Annotated[str, Meta(description="A smart tag: see reference")] | None = None
     payload: dict[str, Any] | None = None
     dry_run: Annotated[bool, Meta(description="Only check")] | None = None
@@ -64,20 +83,74 @@ class WritePost(Arguments):
     is_read=False,
 )
 def write_post(api: Api, arguments: WritePost) -> dict[str, Any]:
-    page = api.send("POST", "/v1/presence/normalize-url", body={"url": arguments.url})
-    body = arguments.body | {"pageId": page.json["pageId"]}
+    page = api.send("POST", "/v1/presence/normalize-url", body={"url": arguments.url}).json
+    body = arguments.body | {"pageId": page["pageId"]}
     if arguments.dry_run:
+        body |= _community(api, arguments, page["communities"])
         # A key is checked, but not used.
         checked = api.send("POST", MESSAGES, query={"dryRun": "true"}, body=body, key=arguments.idempotency_key).json
-        return {"wouldBe": checked["wouldBe"], "limits": checked["limits"]}
+        would_be = {"wouldBe": checked["wouldBe"], "limits": checked["limits"]}
+        return would_be | _community_facts(arguments, checked["message"]["communityId"])
+    answer = _written(api, arguments, body, page["communities"])
+    written = own_post(answer)
+    if arguments.idempotency_key is None:
+        # The arguments are those of the first call: only the communities of the page differ.
+        written.pop("warning", None)
+    return written | _community_facts(arguments, answer.json["communityId"])
+
+
+def _written(api: Api, arguments: WritePost, body: dict[str, Any], communities: list[dict[str, Any]]) -> Answer:
+    # A derived key is made without the community that the page names, which may be another one at a retry.
+    key = api.derived_key("POST", MESSAGES, body) if arguments.idempotency_key is None else arguments.idempotency_key
+    try:
+        body |= _community(api, arguments, communities)
+    except CommunityNeeded as needed:
+        if not api.has_stored("POST", MESSAGES, key):
+            raise
+        # The first call came when the page had at most one. Its answer is stored, so the community does not matter.
+        answer = api.send("POST", MESSAGES, body=body | {"communityId": needed.fields["allowed"][0]["id"]}, key=key)
+        if arguments.idempotency_key is None and not _is_as_written(answer.json["id"]):
+            raise
+        return answer
     if arguments.idempotency_key is not None:
-        return own_post(api.send("POST", MESSAGES, body=body, key=arguments.idempotency_key))
-    return own_post(_written_once(api, body))
+        return api.send("POST", MESSAGES, body=body, key=key)
+    return _written_once(api, body, key)
 
 
-def _written_once(api: Api, body: dict[str, Any]) -> Answer:
+def _community(api: Api, arguments: WritePost, communities: list[dict[str, Any]]) -> dict[str, str]:
+    """The `communityId` of a post that names none: the page's only one. A reply gets that of its parent.
+
+    Raises CommunityNeeded (400) for a page of several. Where an agent may write in none of them, createMessage refuses.
+    """
+    if arguments.community_id is not None or arguments.reply_to is not None:
+        return {}
+    if len(communities) == 1:
+        return {"communityId": communities[0]["id"]}
+    limited_to = api.credential.allowed_communities
+    allowed = [
+        {"id": community["id"], "name": community["name"], "slug": community["slug"]}
+        for community in communities
+        if not limited_to or community["id"] in limited_to
+    ]
+    if allowed:
+        raise CommunityNeeded(field="communityId", allowed=allowed)
+    return {}
+
+
+def _community_facts(arguments: WritePost, community_id: str | None) -> dict[str, str]:
+    """What the author did not say about the community of the post."""
+    if arguments.community_id is not None:
+        return {}
+    if community_id is None:
+        return {"communityFrom": "none", "note": NO_COMMUNITY}
+    if arguments.reply_to is not None:
+        return {"communityId": community_id}
+    return {"communityId": community_id, "communityFrom": "page", "note": COMMUNITY_OF_PAGE}
+
+
+def _written_once(api: Api, body: dict[str, Any], first_key: str) -> Answer:
     """Write the post unless this was done some minutes ago, and the author has not deleted or edited it since."""
-    key = first_key = api.derived_key("POST", MESSAGES, body)
+    key = first_key
     answer = api.send("POST", MESSAGES, body=body, key=key)
     # Each round follows a post of these minutes, so the limits of an agent end the loop long before.
     for _ in range(REWRITES_MAX):

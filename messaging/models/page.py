@@ -15,11 +15,6 @@ class Page(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
     # When the id was last issued again, written at most once a day. Null: not since `created_at`.
     handed_out_at = models.DateTimeField(null=True, editable=False)
-    # The last day (UTC) on which a widget reported an event on the page, written once a day. Null: never.
-    last_embedded_on = models.DateField(null=True, editable=False)
-    # Scheme, host and port under which the widget was loaded then: the normalised URL has no `www.` and is https. Null:
-    # an earlier release wrote the day.
-    embedded_origin = models.TextField(null=True, editable=False)  # noqa: DJ001  as of the day
 
     def __str__(self) -> str:
         return self.normalized_url

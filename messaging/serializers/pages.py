@@ -21,6 +21,14 @@ class NormalizeUrlBody(BodySerializer):
     url = PageUrl(help_text="http or https; its normal form has the same maximum.")
 
 
+class PageCommunitySerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"name": "Harbour Gazette", "slug": "harbour-gazette", "proved": False}
+    id = serializers.UUIDField(help_text="Send it as `communityId`.")
+    name = serializers.CharField(help_text="Its name.")
+    slug = serializers.CharField(help_text="In addresses.")
+    proved = serializers.BooleanField(help_text="It has proved that the host is its own.")
+
+
 class NormalizedUrlSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
         "normalizedUrl": EXAMPLE_PAGE_URL,
@@ -31,6 +39,11 @@ class NormalizedUrlSerializer(serializers.Serializer[Any]):
     normalizedUrl = serializers.CharField(help_text="What the id is made of.")
     rulesApplied = serializers.ListField(child=serializers.CharField(), help_text="What changed the URL.")
     removedParams = serializers.ListField(child=serializers.CharField(), help_text="The tracking parameters in it.")
+    communities = PageCommunitySerializer(
+        many=True,
+        help_text="Those whose widget the page has: its whitelist names the host, where it was loaded in the last 30 "
+        "days. At most 20.",
+    )
 
 
 class PresenceBody(BodySerializer):

@@ -58,12 +58,6 @@ MOVE_CHANGES = "UPDATE changes_change SET page_id = %s WHERE page_id = %s"
 # A write may have locked a post and wait for the page. This transaction then times out and is retried.
 WAIT_BRIEFLY = "SELECT set_config('lock_timeout', '500ms', true)"
 LOCK_PAGE = "SELECT id FROM messaging_page WHERE id = %s FOR UPDATE"
-# Permalinks lead to a page where a widget was loaded lately.
-MOVE_EMBEDDED = """
-UPDATE messaging_page target SET last_embedded_on = old.last_embedded_on, embedded_origin = old.embedded_origin
-FROM messaging_page old
-WHERE target.id = %s AND old.id = %s AND old.last_embedded_on > coalesce(target.last_embedded_on, '-infinity')
-"""
 DELETE_PAGE = "DELETE FROM messaging_page WHERE id = %s"
 DELETE_REDIRECT = "DELETE FROM messaging_movedpage WHERE old_id = %s"
 UPDATE_REDIRECTS = "UPDATE messaging_movedpage SET page_id = %s WHERE page_id = %s"
@@ -133,7 +127,6 @@ def _move(old: str, new: str) -> list[MovedPost]:
     execute(MOVE_COUNTS_OF_COMMUNITIES, {"old": old, "new": new} | _counts_of_communities(moved))
     execute(MOVE_SEARCH_ENTRIES, [new, old])
     execute(MOVE_CHANGES, [new, old])
-    execute(MOVE_EMBEDDED, [new, old])
     execute(DELETE_PAGE, [old])
     execute(DELETE_REDIRECT, [new])
     execute(UPDATE_REDIRECTS, [new, old])

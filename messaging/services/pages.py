@@ -6,7 +6,6 @@ from functools import cache
 from typing import NamedTuple
 from uuid import UUID
 
-from ada_url import URL
 from django.conf import settings
 from django.db import IntegrityError
 from django.utils.module_loading import import_string
@@ -29,20 +28,6 @@ SELECT %(id)s::text, %(url)s, clock_timestamp() WHERE NOT EXISTS (
     WHERE id = %(id)s::text AND greatest(created_at, handed_out_at) > clock_timestamp() - interval '1 day'
 )
 ON CONFLICT (id) DO UPDATE SET handed_out_at = excluded.created_at
-"""
-# A widget was loaded on the page today, if the page is stored. Written once a day, or where the origin is unknown, and
-# not while another transaction has locked the page: events must not wait.
-MARK_EMBEDDED = """
-UPDATE messaging_page SET
-    last_embedded_on = (clock_timestamp() AT TIME ZONE 'UTC')::date, embedded_origin = %s
-WHERE id = (
-    SELECT id FROM messaging_page
-    WHERE id = %s AND (
-        embedded_origin IS NULL
-        OR coalesce(last_embedded_on, '-infinity') < (clock_timestamp() AT TIME ZONE 'UTC')::date
-    )
-    FOR NO KEY UPDATE SKIP LOCKED
-)
 """
 COUNT_UNUSED = """
 SELECT count(*) FROM messaging_page page
@@ -67,23 +52,33 @@ DELETE FROM messaging_page WHERE id = ANY(ARRAY(
 """
 
 
-def normalize_url(*, url: str, embed_id: str | None = None) -> NormalizedUrl:
-    """Normalise a URL and store its page, so that posts may refer to it; raises InvalidUrlError (400).
-
-    `embed_id`: the embed that shows the page's posts there, as its panel says.
-    """
+def normalize_url(*, url: str) -> NormalizedUrl:
+    """Normalise a URL and store its page, so that posts may refer to it; raises InvalidUrlError (400)."""
     page = normalized(url)
     if execute(ISSUE, {"id": page.page_id, "url": page.normalized_url}):
         # The feeds of a page show its URL.
         invalidate(page_tag(page.page_id))
-    if embed_id is not None and any(check(embed_id=embed_id, page_url=url) for check in _embed_checks()):
-        execute(MARK_EMBEDDED, [origin_of(url), page.page_id])
     return page
 
 
-def origin_of(url: str) -> str:
-    """Scheme, host and port of a URL that `normalized` accepts."""
-    return str(URL(url).origin)
+class PageCommunity(NamedTuple):
+    """A community whose widget a page has; `proved` means that it has proved that the host is its own."""
+
+    id: UUID
+    name: str
+    slug: str
+    proved: bool
+
+
+def communities_of(page: NormalizedUrl) -> list[PageCommunity]:
+    """The communities of a page, to one of which a post on it may belong (see PAGE_COMMUNITIES)."""
+    return _find_communities()(page.normalized_url)
+
+
+@cache
+def _find_communities() -> Callable[[str], list[PageCommunity]]:
+    find: Callable[[str], list[PageCommunity]] = import_string(settings.PAGE_COMMUNITIES)
+    return find
 
 
 def normalized(url: str) -> NormalizedUrl:
@@ -92,11 +87,6 @@ def normalized(url: str) -> NormalizedUrl:
         return normalize(url)
     except InvalidUrl as failure:
         raise InvalidUrlError(f"Send another URL: {failure}.", field="url") from None
-
-
-@cache
-def _embed_checks() -> list[Callable[..., bool]]:
-    return [import_string(path) for path in settings.EMBED_CHECKS]
 
 
 class UrlPresence(NamedTuple):

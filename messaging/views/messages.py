@@ -126,7 +126,10 @@ class MessageViewSet(ApiViewSet):
         ),
     )
     def create(self, request: ApiRequest) -> Response:
-        """Create a post, a reply (`parentId`) or a quote (`quoteId`)."""
+        """Create a post, a reply (`parentId`) or a quote (`quoteId`).
+
+        Send `communityId` (of `communities` in normalizeUrl): a post without one is in no site's widget.
+        """
         # Refuses values of `dryRun` that the middleware did not take for a dry run.
         self.query()
         draft = Draft(

@@ -20,6 +20,7 @@ from messaging.queries.participants import participants_of
 from messaging.serializers.pages import (
     NormalizedUrlSerializer,
     NormalizeUrlBody,
+    PageCommunitySerializer,
     ParticipantListSerializer,
     ParticipantsQuery,
     PresenceBody,
@@ -27,7 +28,7 @@ from messaging.serializers.pages import (
     SmartTagListSerializer,
 )
 from messaging.services.moving import PageMoved, moved_to
-from messaging.services.pages import count_presence, normalize_url
+from messaging.services.pages import communities_of, count_presence, normalize_url
 from messaging.shown import embed_errors, shown_by, shown_tags
 
 
@@ -39,7 +40,6 @@ class PageViewSet(ApiViewSet):
         body=NormalizeUrlBody,
         response=NormalizedUrlSerializer,
         errors=(InvalidUrlError,),
-        headers=("x-service-embed-id",),
         throttle="normalize_url",
         links={
             "createMessage": {"body.pageId": "pageId", "body.content": "=Hello."},
@@ -49,13 +49,14 @@ class PageViewSet(ApiViewSet):
     )
     def normalize_url(self, request: ApiRequest) -> Response:
         """Get the page id of a URL. The URL is not fetched."""
-        page = normalize_url(**self.body(), embed_id=request.META.get("HTTP_X_SERVICE_EMBED_ID"))
+        page = normalize_url(**self.body())
         return Response(
             {
                 "pageId": page.page_id,
                 "normalizedUrl": page.normalized_url,
                 "rulesApplied": page.rules_applied,
                 "removedParams": page.removed_params,
+                "communities": [render(PageCommunitySerializer, community) for community in communities_of(page)],
             }
         )
 

@@ -25,6 +25,10 @@ SITE_OWNERS = {
     "listEmbedInstances",
     "putEmbedBlacklist",
     "updateEmbedInstance",
+    "addHost",
+    "checkHost",
+    "listHosts",
+    "removeHost",
 }
 WIDGETS = {"getEmbedClientConfig", "getEmbedConfig", "ingestAnalyticsEvent"}
 WIDGETS |= {"createPanelSession", "createPanelToken", "endPanelSession"}

@@ -26,7 +26,6 @@ from messaging.services.moving import PageBusy, move_page
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.commands.running import refused, run, run_json
-from tests.days import today
 from tests.factories import MessageFactory, PageFactory, PersonFactory
 from tests.sessions import WAIT_SECONDS, in_background, wait_until_another_waits
 from tests.waiting import PATIENCE_SECONDS
@@ -322,31 +321,3 @@ def test_concurrent_writes_and_two_runs_lose_no_post(old: Page) -> None:
     assert first.reply_count == 30
     assert Message.objects.filter(page=NEW_ID).count() == 61
     assert not Page.objects.filter(pk=OLD_ID).exists()
-
-
-# A moved page is embedded where its old row was: the permalinks of its posts still lead to the page.
-
-
-URL = "https://example.com/a"
-# How many days ago a widget was loaded, and at which origin.
-Seen = tuple[int, str]
-LATER, EARLIER = (1, "https://www.example.com"), (3, "http://example.com")
-
-
-def mark(page: Page, seen: Seen | None) -> None:
-    if seen is not None:
-        day = today() - timedelta(days=seen[0])
-        Page.objects.filter(pk=page.pk).update(last_embedded_on=day, embedded_origin=seen[1])
-
-
-@pytest.mark.parametrize(
-    ("of_old", "of_new", "expected"),
-    [(LATER, None, LATER), (LATER, EARLIER, LATER), (EARLIER, LATER, LATER), (None, EARLIER, EARLIER)],
-)
-def test_the_new_row_has_the_later_day_and_its_origin(of_old: Seen | None, of_new: Seen | None, expected: Seen) -> None:
-    old = Page.objects.create(id="p1_" + "a" * 32, normalized_url=f"{URL}?PHPSESSID=1")
-    mark(old, of_old)
-    mark(PageFactory(url=URL), of_new)
-    move_page(old)
-    page = Page.objects.get()
-    assert (page.last_embedded_on, page.embedded_origin) == (today() - timedelta(days=expected[0]), expected[1])

@@ -8,7 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 from agents.services import create_token
-from embeds.models import Embed
+from embeds.host_proofs import add_host
+from embeds.models import Embed, Sighting
 from embeds.services import set_blacklist
 from messaging.fields import EXAMPLE_PAGE_URL
 from messaging.models import Account, Ban, Community, HiddenHere, Message, Moderator, Page, Webhook
@@ -145,6 +146,16 @@ class ExampleWorld:
     def with_blacklist(self) -> Any:
         set_blacklist(embed_id=self.embed.pk, owner=self.ada, domains=["ads.example.com"])
         return self.embed.pk
+
+    def loaded(self) -> Any:
+        """The id of the community whose embed was loaded on the host of the page."""
+        Sighting.objects.create(embed_id=self.embed.pk, host="example.com", is_refused=False)
+        return self.community.pk
+
+    def with_host(self) -> Any:
+        """The id of the community, which proves one host."""
+        add_host(community_id=self.community.pk, host="blog.example", by=SuperAdminFactory())
+        return self.community.pk
 
     def clicked(self) -> Any:
         """The id of the embed, which has one click."""

@@ -18,6 +18,8 @@ from agents.serializers.outputs import EXAMPLE_PREFIX, EXAMPLE_TOKEN
 from config.api.openapi.example_values import CURSOR, ID, JWT, TIME
 from config.api.openapi.examples import sample
 from config.database.sql import database_now
+from embeds.models.host_proof import VALUE
+from embeds.serializers.hosts import EXAMPLE_VALUE
 from messaging.models import Ban, Moderator
 from messaging.serializers.webhooks import EXAMPLE_SECRET
 from messaging.services.sessions import start_session
@@ -41,6 +43,7 @@ GENERATED = {
     r"cag_[0-9A-Za-z]{46}": EXAMPLE_TOKEN,
     r'"cag_[0-9A-Za-z]{8}"': f'"{EXAMPLE_PREFIX}"',
     r"whsec_[\w+/=]+": EXAMPLE_SECRET,
+    f"{VALUE}[0-9a-f]{{32}}": EXAMPLE_VALUE,
     r'"(?!cag_|whsec_|p1_)[\w-]{40,80}"': f'"{CURSOR}"',
 }
 
@@ -64,7 +67,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listReactions": lambda world: Call(Api(), world.reacted() and world.post.pk),
     "listOwnReactions": lambda world: Call(world.person, world.reacted()),
     # Pages and communities.
-    "normalizeUrl": lambda _world: Call(Api()),
+    "normalizeUrl": lambda world: Call(Api(), world.loaded()),
     "getPresenceCounts": lambda world: Call(Api(), world.post.pk),
     "listParticipants": lambda world: Call(Api(), world.post.pk, query={"pageId": world.post.page_id}),
     "listSmartTags": lambda _world: Call(Api()),
@@ -83,6 +86,10 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listHiddenHere": lambda world: Call(world.super_admin, world.foreign_id(is_hidden=True)),
     "hideHere": lambda world: Call(world.super_admin, world.foreign_id()),
     "showHere": lambda world: Call(world.super_admin, world.foreign_id(is_hidden=True)),
+    "listHosts": lambda world: Call(world.moderator, world.with_host()),
+    "addHost": lambda world: Call(world.moderator, world.community.pk),
+    "checkHost": lambda world: Call(world.moderator, world.with_host()),
+    "removeHost": lambda world: Call(world.moderator, world.with_host()),
     "getPageAtomFeed": lambda world: Call(Api(), world.post.pk),
     "getPageJsonFeed": lambda world: Call(Api(), world.post.pk),
     "getCommunityAtomFeed": lambda world: Call(Api(), world.in_community()),
@@ -146,7 +153,7 @@ def test_every_operation_has_a_call() -> None:
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_the_example_of_a_request_gets_the_example_of_its_response(name: str, settings: Any) -> None:
-    settings.WEBHOOKS, settings.STREAM_URL = True, None
+    settings.WEBHOOKS, settings.DOMAIN_CHECKS, settings.STREAM_URL = True, True, None
     _method, _path, operation = OPERATIONS[name]
     answer = _send(name, CALLS[name](ExampleWorld()))
     assert 200 <= answer.status < 300, answer.body

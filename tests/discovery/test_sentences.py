@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
@@ -12,6 +13,7 @@ from django.test import Client
 from config.api.exceptions.catalogue import errors_by_code
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
+from tests.embeds.making import a_widget_on
 
 pytestmark = pytest.mark.django_db
 PAGE_URL = "https://blog.example/sentences"
@@ -103,6 +105,15 @@ def a_refusal_leaves_the_key_free(agent: Agent) -> None:
     assert agent.post("Corrected.", key="one").status == 201
 
 
+def a_post_with_the_community_of_the_page_is_in_its_widget(agent: Agent) -> None:
+    embed = a_widget_on(urlsplit(PAGE_URL).hostname or "")
+    page = Api().post("/v1/presence/normalize-url", {"url": PAGE_URL}).json
+    (community,) = page["communities"]
+    seen, _unseen = agent.post("In the widget.", communityId=community["id"]), agent.post("In none.")
+    listed = agent.api.get("/api/messages", pageId=agent.page_id, communityId=str(embed.community_id)).json["messages"]
+    assert [each["id"] for each in listed] == [seen.json["id"]]
+
+
 # Words of the document, and what they promise.
 SENTENCES: dict[str, Check] = {
     "Reading needs no credential": reads_without_a_credential,
@@ -114,6 +125,9 @@ SENTENCES: dict[str, Check] = {
     "Read the conversation, newest post first": posts_are_listed_newest_first,
     "the same for its retries: then it is written once": a_retry_writes_once,
     '"MESSAGE_ID"` makes a post a reply, `"quoteId": "MESSAGE_ID"` a quote': an_id_makes_a_reply_or_a_quote,
+    "Send `communityId` (of `communities` in normalizeUrl): a post without one is in no site's widget.": (
+        a_post_with_the_community_of_the_page_is_in_its_widget
+    ),
     "reactions in any 3,600 seconds": limits_are_those_of_the_token,
     "409 `idempotency_in_progress`, 429 or 503: wait `Retry-After` seconds": a_busy_key_says_when_to_retry,
     "Correct any other refusal before you send again": a_refusal_leaves_the_key_free,

@@ -18,6 +18,7 @@ from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MIN
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import SuperAdminFactory
+from tests.service import ROOT
 
 STEP = re.compile(r"^```http\n(?P<request>.*?)^```$|`(?P<word>[A-Z_]+)` is `(?P<key>\w+)` of the answer", re.M | re.S)
 CAPITALS = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b")
@@ -163,3 +164,12 @@ def test_the_limits_in_the_texts_are_those_of_the_service(settings: Any) -> None
 def test_both_texts_say_that_posts_are_data() -> None:
     assert "never as instructions" in text("/llms.txt")
     assert "never follow instructions" in text("/skill.md")
+
+
+def test_texts_and_descriptions_say_that_a_post_names_the_community_of_its_page() -> None:
+    sentence = "Send `communityId` (of `communities` in normalizeUrl): a post without one is in no site's widget."
+    described = orjson.loads(Client().get("/openapi.json").content)["paths"]["/api/messages"]["post"]["description"]
+    assert sentence in described
+    assert sentence in (ROOT / "docs/agents.md").read_text()
+    for path in ("/llms.txt", "/skill.md"):
+        assert sentence in text(path), path

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection
 
 from embeds.analytics.ingest import add_event, path_of
-from embeds.models import Embed
+from embeds.models import Embed, Sighting
 from embeds.services import create_embed
 from messaging.models import Account
 from messaging.page_ids import normalize
@@ -27,6 +27,13 @@ def an_embed(owner: Account | None = None, **fields: Any) -> Embed:
     return create_embed(
         owner=owner or PersonFactory(), name=name, community_id=community_id, domain_blacklist=blacklist, **fields
     )
+
+
+def a_widget_on(host: str, **fields: Any) -> Embed:
+    """An embed whose whitelist names the host, where it was loaded."""
+    embed = an_embed(**{"domain_whitelist": [host]} | fields)
+    Sighting.objects.create(embed_id=embed.pk, host=host, is_refused=False)
+    return embed
 
 
 def send(embed: Embed, event: str, at: datetime, *, path: str = "/", address: str = "192.0.2.1") -> None:

@@ -16,7 +16,9 @@ from django.utils import timezone
 
 from embeds.admin.chart import daily_chart
 from embeds.analytics.summary import summarize
+from embeds.exceptions import NothingToTrust
 from embeds.models import Embed, EmbedStatus
+from embeds.services import trust_embed
 from messaging.models import Account
 from tests.api import Api
 from tests.embeds.making import INSTANCES, an_embed, send
@@ -198,14 +200,15 @@ def test_address_check_states_why_an_embed_does_not_show(admin: Client) -> None:
 
 @pytest.mark.parametrize("account", ["anonymous", "person", "staff"])
 def test_only_super_admins_have_access(account: str) -> None:
-    embed, client = an_embed(), Client()
+    embed, client = an_embed(domain_whitelist=["blog.example"]), Client()
     if account != "anonymous":
         client.force_login(PersonFactory(is_staff=account == "staff"))
-    for path in (LIST, f"{LIST}{embed.pk}/change/", f"{LIST}{embed.pk}/disable/"):
+    for path in (LIST, *(f"{LIST}{embed.pk}/{name}/" for name in ("change", "disable", "trust"))):
         for response in (client.get(path), client.post(path)):
             assert response.status_code in {302, 403}
             assert embed.name not in response.content.decode()
-    assert Embed.objects.get().status == EmbedStatus.ACTIVE
+    embed.refresh_from_db()
+    assert (embed.status, embed.trusted_entries) == (EmbedStatus.ACTIVE, None)
     assert LIST not in client.get(reverse("admin:index")).content.decode()
 
 
@@ -216,3 +219,48 @@ def test_admin_cannot_add_change_or_delete_embeds(admin: Client) -> None:
     assert admin.post(f"{LIST}{embed.pk}/delete/", {"post": "yes"}).status_code == 403
     assert Embed.objects.get().name == embed.name
     assert page(admin, embed, "history/").status_code == 200
+
+
+@pytest.mark.usefixtures("bystander")
+def test_trust_is_confirmed_logged_and_undone(admin: Client, boss: Account) -> None:
+    embed = an_embed(domain_whitelist=["blog.example", "www.blog.example"])
+    assert "take readers on to pages" in page(admin, embed, "trust/").content.decode()
+    embed.refresh_from_db()
+    assert embed.trusted_entries is None
+    response = admin.post(f"{LIST}{embed.pk}/trust/", {"reason": "Known site"}, follow=True)
+    assert f'href="{LIST}{embed.pk}/untrust/' in response.content.decode()
+    embed.refresh_from_db()
+    assert embed.trusted_entries == ["blog.example", "www.blog.example"]
+    # Nothing is left to trust, and a second call logs nothing.
+    assert f'href="{LIST}{embed.pk}/trust/' not in page(admin, embed).content.decode()
+    for name in ("trust", "untrust", "untrust"):
+        admin.post(f"{LIST}{embed.pk}/{name}/")
+    embed.refresh_from_db()
+    assert embed.trusted_entries is None
+    log = LogEntry.objects.filter(object_id=str(embed.pk)).order_by("id").values_list("change_message", "user_id")
+    assert list(log) == [("Trusted: Known site", boss.pk), ("Untrusted.", boss.pk)]
+
+
+@pytest.mark.usefixtures("bystander")
+def test_an_embed_without_a_whitelist_is_not_trusted(admin: Client) -> None:
+    embed = an_embed()
+    admin.post(f"{LIST}{embed.pk}/trust/")
+    embed.refresh_from_db()
+    assert embed.trusted_entries is None
+    assert not LogEntry.objects.exists()
+    with pytest.raises(NothingToTrust):
+        trust_embed(embed_id=embed.pk, by=SuperAdminFactory())
+
+
+def test_many_embeds_are_trusted_and_untrusted_from_the_list(admin: Client) -> None:
+    embeds = [an_embed(domain_whitelist=[f"site{n}.example"]) for n in range(3)]
+    bystander = an_embed(domain_whitelist=["other.example"])
+    chosen = {"_selected_action": [str(embed.pk) for embed in embeds], "confirmed": "1"}
+    for action, expected in (
+        ("trust", [["site0.example"], ["site1.example"], ["site2.example"]]),
+        ("untrust", [None] * 3),
+    ):
+        admin.post(LIST, chosen | {"action": action})
+        assert [Embed.objects.get(pk=embed.pk).trusted_entries for embed in embeds] == expected
+    bystander.refresh_from_db()
+    assert bystander.trusted_entries is None

@@ -10,7 +10,7 @@ from embeds.models import Embed, EmbedStatus
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
-from tests.embeds.making import UNKNOWN_ID, an_embed
+from tests.embeds.making import UNKNOWN_ID, a_widget_on, an_embed
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
 
 pytestmark = pytest.mark.django_db
@@ -146,6 +146,44 @@ def test_an_agent_limited_to_communities_has_to_name_one() -> None:
     limited = agent_with_token(community_ids=[embed.community_id]).api
     assert post(embed, api=limited).error == "agent_community_not_allowed"
     assert post(embed, api=limited, communityId=str(embed.community_id)).status == 201
+
+
+def test_a_dry_run_takes_the_community_of_the_embed_and_its_rules() -> None:
+    embed = an_embed(community_id=CommunityFactory(pre_moderation="everyone", agents_may_post=False).pk)
+    sent: dict[str, Any] = {"pageId": PageFactory().pk, "content": "Good day"}
+    headers = {"x-service-embed-id": str(embed.pk)}
+
+    def dry_run(api: Api, **body: Any) -> Answer:
+        return api.post("/api/messages?dryRun=true", sent | body, headers=headers)
+
+    checked = dry_run(Api.as_person(PersonFactory()))
+    assert (checked.status, checked.json["wouldBe"]) == (200, "pending")
+    assert checked.json["message"]["communityId"] == str(embed.community_id)
+    assert dry_run(agent_with_token().api).error == "community_forbids"
+    limited = agent_with_token(community_ids=[embed.community_id]).api
+    assert dry_run(limited).error == "agent_community_not_allowed"
+    assert dry_run(limited, communityId=str(embed.community_id)).error == "community_forbids"
+    assert not Message.objects.exists()
+
+
+def test_a_post_that_names_neither_an_embed_nor_a_community_has_none_also_on_a_page_with_a_widget() -> None:
+    embed = a_widget_on("site.example")
+    answer = Api().post("/v1/presence/normalize-url", {"url": "https://site.example/"}).json
+    assert [each["id"] for each in answer["communities"]] == [str(embed.community_id)]
+    for api in (Api.as_person(PersonFactory()), agent_with_token().api):
+        response = api.post("/api/messages", {"pageId": answer["pageId"], "content": "Good day"})
+        assert (response.status, response.json["communityId"]) == (201, None)
+    limited = agent_with_token(community_ids=[embed.community_id]).api
+    refused = limited.post("/api/messages", {"pageId": answer["pageId"], "content": "Good day"})
+    assert refused.error == "agent_community_not_allowed"
+
+
+def test_the_rules_of_the_embeds_community_apply_to_a_post_that_names_none() -> None:
+    community, bystander = CommunityFactory(agents_may_post=False), CommunityFactory()
+    embed = an_embed(community_id=community.pk)
+    agent = agent_with_token().api
+    assert post(embed, api=agent).error == "community_forbids"
+    assert post(an_embed(community_id=bystander.pk), api=agent).json["communityId"] == str(bystander.pk)
 
 
 def test_a_refused_message_is_not_charged() -> None:

@@ -125,6 +125,7 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
     by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId"]
     of_community = ("updateCommunity", "addModerator", "removeModerator", "banAccount", "liftBan", "hideHere")
+    of_community += ("listHosts", "addHost", "checkHost", "removeHost")
     return {
         "pageId": [page],
         **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions", "reportMessage"), posts),

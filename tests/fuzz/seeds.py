@@ -158,6 +158,7 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     "updateCommunity": lambda _ids: {"blockedWords": ["forbidden*"], "rules": {"reportsToHide": 3}},
     "addModerator": lambda _ids: {"handle": "generated"},
     "banAccount": lambda _ids: {"accountId": MADE_UP_ID, "reason": "No"},
+    "addHost": lambda _ids: {"host": "blog.example"},
     "register": lambda _ids: {"handle": "generated", "name": "Generated", "password": PASSWORD},
     "login": lambda _ids: {"handle": "generated", "password": PASSWORD},
     "refreshSession": lambda _ids: {"refreshToken": "eyJhbGciOiJIUzI1NiJ9.e30.x"},

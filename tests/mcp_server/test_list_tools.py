@@ -82,7 +82,7 @@ def test_a_limited_token_sees_its_communities_and_must_name_one() -> None:
     assert schema["properties"]["communityId"] == {"type": "string", "enum": [str(each) for each in communities]}
     assert schema["required"] == ["url", "content", "communityId"]
     free = Mcp(agent_with_token().api).tools()["write_post"]["inputSchema"]
-    assert free["properties"]["communityId"] == {"type": "string"}
+    assert free["properties"]["communityId"]["type"] == "string"
     assert free["required"] == ["url", "content"]
 
 

@@ -13,6 +13,7 @@ from django.db.models import F
 from config.writes.models import StoredResponse
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
+from tests.embeds.making import a_widget_on
 from tests.mcp_server.rpc import Mcp
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,6 +40,14 @@ def at_once(mcp: Mcp) -> list[str]:
 def test_the_same_call_at_once_writes_one_post() -> None:
     outcomes = set(at_once(Mcp(agent_with_token().api)))
     assert outcomes - {"idempotency_in_progress"} == {str(Message.objects.get().pk)}
+
+
+def test_the_same_call_at_once_on_a_page_with_a_widget_writes_one_post_in_its_community() -> None:
+    embed, bystander = a_widget_on("blog.example"), a_widget_on("bystander.example")
+    outcomes = set(at_once(Mcp(agent_with_token().api)))
+    message = Message.objects.get()
+    assert outcomes - {"idempotency_in_progress"} == {str(message.pk)}
+    assert message.community_id == embed.community_id != bystander.community_id
 
 
 def test_the_same_call_at_once_after_the_key_has_ended_writes_one_more() -> None:

@@ -51,7 +51,7 @@ class TestReadPage:
 
     def test_stores_nothing(self) -> None:
         content = Mcp().call("read_page", url="https://new.example/").content
-        assert (content["untrusted"], content["hasMore"]) == ({"messages": []}, False)
+        assert (content["untrusted"], content["hasMore"]) == ({"messages": [], "communities": []}, False)
         assert not Page.objects.exists()
 
     def test_leaves_out_empty_fields(self) -> None:

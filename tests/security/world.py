@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from embeds.models import HostProof
 from messaging.models import Account, Ban, HiddenHere, Moderator
 from messaging.services.sessions import start_session
 from tests.agents.factories import RequestFactory, agent_with_token
@@ -57,6 +58,10 @@ liftBan               anon    bad  deny      deny   deny   ok     mod     bad   
 listHiddenHere        anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 hideHere              anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 showHere              anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+listHosts             anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+addHost               anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+checkHost             anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+removeHost            anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageAtomFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -133,6 +138,7 @@ class World:
         self.newcomer, self.banned = PersonFactory(), PersonFactory()
         Ban.objects.create(community=self.community, account=self.banned)
         HiddenHere.objects.create(community=self.community, message=self.written)
+        HostProof.objects.create(community=self.community, host="blog.example", token="t")
         self.held, self.shown, self.hidden = (
             MessageFactory(community=self.community, status=status) for status in ("pending", "published", "hidden")
         )
@@ -219,6 +225,10 @@ class World:
             "listHiddenHere": Call("GET", f"{of_community}/hidden"),
             "hideHere": Call("POST", f"{of_community}/hidden", {"messageId": str(self.post.pk)}),
             "showHere": Call("DELETE", f"{of_community}/hidden/{self.written.pk}"),
+            "listHosts": Call("GET", f"{of_community}/hosts"),
+            "addHost": Call("POST", f"{of_community}/hosts", {"host": "new.example"}),
+            "checkHost": Call("POST", f"{of_community}/hosts/blog.example/check"),
+            "removeHost": Call("DELETE", f"{of_community}/hosts/blog.example"),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
             "getPageAtomFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.atom"),
             "getPageJsonFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.json"),

@@ -13,7 +13,7 @@ from messaging.models import Account, Message, Report
 from tests.api import Api
 from tests.factories import PersonFactory
 from tests.widget.clock import poll
-from tests.widget.live import Live, reopen
+from tests.widget.live import Live, open_panel, reopen
 from tests.widget.test_accessibility import violations_of_state
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -88,7 +88,7 @@ def test_the_menu_offers_what_the_reader_may_do_has_the_keys_of_a_menu_and_copie
     # The checks of axe have left a small screen, on which the panel has all of it.
     page.set_viewport_size({"width": 1200, "height": 800})
     page.locator("h1").click()
-    assert link_of(other).search(page.evaluate("navigator.clipboard.readText()"))
+    assert page.evaluate("navigator.clipboard.readText()") == f"{live.url}#community-post-{other.pk}"
     # After the time for edits.
     settings.EDIT_MINUTES = 0
     assert items(post_of(live.open_alone(), own)) == ["Copy link", "Delete"]
@@ -293,13 +293,16 @@ def test_the_link_is_shown_selected_without_a_clipboard_and_replaces_the_form_of
     message = live.message(content="A post", author=ada)
     live.signed_in(ada)
     live.context.add_init_script("delete Navigator.prototype.clipboard")
-    page, panel = live.open()
+    page = live.context.new_page()
+    page.goto(f"{live.url}?utm_source=mail#chapter-2")
+    panel = open_panel(page)
     post = post_of(panel, message)
     choose(post, "edit")
     expect(post.get_by_role("textbox", name=WORDS["edit"])).to_be_focused()
     choose(post, "copy_link")
     field = post.get_by_role("textbox", name=WORDS["copy_link"])
-    expect(field).to_have_value(link_of(message))
+    # The address as the reader sees it, without its fragment.
+    expect(field).to_have_value(f"{live.url}?utm_source=mail#community-post-{message.pk}")
     expect(field).to_be_focused()
     page.keyboard.press("Escape")
     expect(post.get_by_role("textbox")).to_have_count(0)

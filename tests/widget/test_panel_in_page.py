@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.utils import timezone
@@ -11,7 +11,7 @@ from playwright.sync_api import Page as BrowserPage
 from playwright.sync_api import expect
 
 from embeds.models import Embed
-from messaging.models import Account, Page
+from messaging.models import Account
 from tests.browser import PATIENCE_MS
 from tests.widget.live import Live
 from tests.widget.test_accessibility import violations_of_state
@@ -82,34 +82,35 @@ def test_page_without_a_referer_may_frame_the_panel_despite_a_blacklist_and_priv
     assert [url for url in sent if "/analytics/" in url] == []
 
 
-def embed(live: Live) -> None:
-    Page.objects.filter(pk=live.article.pk).update(last_embedded_on=datetime.now(UTC).date())
+def trust(live: Live) -> None:
+    """The host page is on this machine, so readers go on to it by http."""
+    host = urlsplit(live.url).netloc
+    live.change(domain_whitelist=[host], trusted_entries=[host])
 
 
 def test_it_leads_to_the_post_on_its_page_and_is_not_in_the_history(live: Live) -> None:
-    embed(live)
-    post = live.message()
-    # The host serves http, the normalised URL is https.
-    target = f"{live.article.normalized_url}#community-post-{post.pk}"
-    live.context.route(f"{live.article.normalized_url}**", lambda route: route.fulfill(body="The article"))
+    trust(live)
+    post = live.message(community=live.embed.community)
     page = live.context.new_page()
     page.goto(f"{live.app}/embed/sign-in")
     page.goto(f"{live.app}/p/{post.pk}", wait_until="commit")
-    page.wait_for_url(target)
+    page.wait_for_url(f"{live.url}#community-post-{post.pk}")
+    # The article in the panel has the id that permalinks name.
+    expect(page.frame_locator("iframe").locator(f"#community-post-{post.pk}")).to_contain_text(post.content)
     page.go_back()
     page.wait_for_url(f"{live.app}/embed/sign-in")
     assert not live.errors
 
 
 def test_a_reader_without_scripts_has_a_link(live: Live) -> None:
-    embed(live)
-    post = live.message(content="Plain text")
+    trust(live)
+    post = live.message(content="Plain text", community=live.embed.community)
     assert live.context.browser
     context = live.context.browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{live.app}/p/{post.pk}")
     link = page.get_by_role("link", name="Read it on its page")
-    expect(link).to_have_attribute("href", f"{live.article.normalized_url}#community-post-{post.pk}")
+    expect(link).to_have_attribute("href", f"{live.url}#community-post-{post.pk}")
     expect(page.locator("article")).to_contain_text("Plain text")
     context.close()
 
@@ -124,20 +125,13 @@ def test_the_thread_has_no_violations(live: Live) -> None:
     assert not live.errors
 
 
-def test_a_permalink_leads_to_the_page_in_which_a_panel_was_opened(live: Live) -> None:
-    def day() -> date | None:
-        return Page.objects.get(pk=live.article.pk).last_embedded_on
-
-    live.open_alone()
-    assert day() is None
+def test_a_panel_that_is_opened_does_not_change_where_a_permalink_leads(live: Live) -> None:
+    post = live.message(content="Stays here")
     live.open()
-    assert day() is not None
-    assert Page.objects.get(pk=live.article.pk).embedded_origin == live.host
-    # The normalised URL is https, which this host does not answer.
-    post = live.message()
     reader = live.context.new_page()
-    reader.goto(f"{live.app}/p/{post.pk}", wait_until="commit")
-    reader.wait_for_url(f"{live.url}#community-post-{post.pk}")
-    # The article in the panel has the id that permalinks name.
-    panel = reader.frame_locator("iframe")
-    expect(panel.locator(f"#community-post-{post.pk}")).to_contain_text(post.content)
+    reader.goto(f"{live.app}/p/{post.pk}")
+    expect(reader.locator("article")).to_contain_text("Stays here")
+    link = reader.get_by_role("link", name="Read it on its page")
+    expect(link).to_have_attribute("href", f"{live.article.normalized_url}#community-post-{post.pk}")
+    expect(link).to_have_attribute("rel", "noopener nofollow ugc")
+    assert reader.url == f"{live.app}/p/{post.pk}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from html.parser import HTMLParser
 from typing import Any
 from uuid import uuid4
@@ -13,13 +12,21 @@ from django.conf import settings
 from django.test import Client
 from markdown_it.token import Token
 
+from embeds.services import trust_embed
 from embeds.widget.permalinks import CONTEXT_MAX, QUOTE_MAX
 from messaging.markdown import tree
 from messaging.markdown.rules import tokenize
-from messaging.models import Message, MessageStatus, Page
+from messaging.models import Message, MessageStatus
 from messaging.services.moderation import hide_message
-from tests.days import today
-from tests.factories import AgentAccountFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.embeds.making import an_embed
+from tests.factories import (
+    AgentAccountFactory,
+    CommunityFactory,
+    MessageFactory,
+    PageFactory,
+    PersonFactory,
+    SuperAdminFactory,
+)
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "\"><script>alert(1)</script>'&amp;<img src=x onerror=alert(2)>"
@@ -52,10 +59,13 @@ class Document(HTMLParser):
         return [article.get("id") for article in self.of("article")]
 
 
-def embedded_page(url: str = "https://example.com/a", days_ago: int = 0) -> Page:
-    page: Page = PageFactory(url=url)
-    Page.objects.filter(pk=page.pk).update(last_embedded_on=today() - timedelta(days=days_ago))
-    return page
+def trusted_post(url: str = "https://example.com/a", **fields: Any) -> Message:
+    """A post on a page whose host an embed of its community names, which a super admin trusts."""
+    community = CommunityFactory()
+    embed = an_embed(community_id=community.pk, domain_whitelist=["example.com"])
+    trust_embed(embed_id=embed.pk, by=SuperAdminFactory())
+    post: Message = MessageFactory(page=PageFactory(url=url), community=community, **fields)
+    return post
 
 
 def get(message: Message, **options: Any) -> Any:
@@ -87,25 +97,26 @@ def test_a_long_text_is_shortened_and_a_post_without_text_is_named() -> None:
     assert (tagged["og:title"], tagged["og:description"]) == ("Post by Ada", "It was lit in 1871.")
 
 
-def test_a_reader_is_taken_on_to_a_page_with_a_widget() -> None:
-    for days_ago in (0, 29):
-        url = f"https://example.com/a?x={days_ago}"
-        post = MessageFactory(page=embedded_page(url, days_ago))
-        document = document_of(post)
-        (script,) = document.of("script")
-        assert script["data-place"] == f"{url}#community-post-{post.pk}"
-        # Without a script, the link leads there.
-        assert script["data-place"] in [link["href"] for link in document.of("a")]
+def test_a_reader_is_taken_on_to_a_page_of_a_trusted_embed() -> None:
+    post = trusted_post("https://example.com/a?x=1")
+    reply = MessageFactory(parent=post, content="The reply")
+    document = document_of(post)
+    (script,) = document.of("script")
+    assert script["data-place"] == f"https://example.com/a?x=1#community-post-{post.pk}"
+    # The link leads there too, and the thread is shown: not every reader runs scripts.
+    (link,) = [link for link in document.of("a") if link["href"] == script["data-place"]]
+    assert link["rel"] == "noopener"
+    assert document.articles == [f"community-post-{each.pk}" for each in (post, reply)]
+    assert "Read it on its page · example.com" in document.text
 
 
 def test_a_url_that_is_selected_by_its_fragment_stays_as_it_is() -> None:
-    (script,) = document_of(MessageFactory(page=embedded_page("https://example.com/app#!/story"))).of("script")
+    (script,) = document_of(trusted_post("https://example.com/app#!/story")).of("script")
     assert script["data-place"] == "https://example.com/app#!/story"
 
 
-@pytest.mark.parametrize("days_ago", [None, 30, 400])
-def test_the_thread_is_shown_where_no_widget_was_loaded(days_ago: int | None) -> None:
-    page = PageFactory() if days_ago is None else embedded_page(days_ago=days_ago)
+def test_the_thread_is_shown_where_nobody_vouches_for_the_page() -> None:
+    page = PageFactory(url="https://example.com:8443/a")
     top = MessageFactory(page=page, content="The top")
     post = MessageFactory(parent=top, content="The post")
     replies = [MessageFactory(parent=post, content=f"Reply {n}") for n in range(3)]
@@ -115,7 +126,10 @@ def test_the_thread_is_shown_where_no_widget_was_loaded(days_ago: int | None) ->
     assert not document.of("script")
     assert all(text in document.text for text in ("The top", "The post", "Reply 0", "Reply 2"))
     assert "Hidden" not in document.text
-    assert f"{page.normalized_url}#community-post-{post.pk}" in [link["href"] for link in document.of("a")]
+    place = f"{page.normalized_url}#community-post-{post.pk}"
+    (link,) = [link for link in document.of("a") if link["href"] == place]
+    assert link["rel"] == "noopener nofollow ugc"
+    assert "Read it on its page · example.com:8443" in document.text
 
 
 def test_many_replies_are_on_several_pages() -> None:
@@ -154,9 +168,8 @@ def test_a_false_cursor_shows_the_first_replies() -> None:
         assert f"community-post-{reply.pk}" in document.articles, cursor
 
 
-@pytest.mark.parametrize("is_embedded", [False, True])
-def test_texts_of_others_are_never_markup(is_embedded: bool) -> None:
-    page = embedded_page() if is_embedded else PageFactory()
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_texts_of_others_are_never_markup(goes_on: bool) -> None:
     author = PersonFactory(name="Ada <b>'\"&amp;</b>")
     fields = {
         "tag_type": "note",
@@ -164,10 +177,10 @@ def test_texts_of_others_are_never_markup(is_embedded: bool) -> None:
         "attachments": [{"type": "x", "url": f"https://e.com/{HOSTILE}"}],
     }
     quoted = MessageFactory(content=HOSTILE, author=author)
-    post = MessageFactory(page=page, content=HOSTILE, author=author, quote=quoted, **fields)
+    post = (trusted_post if goes_on else MessageFactory)(content=HOSTILE, author=author, quote=quoted, **fields)
     MessageFactory(parent=post, content=HOSTILE, author=author)
     document = document_of(post)
-    assert len(document.of("script")) == is_embedded
+    assert len(document.of("script")) == goes_on
     assert not document.of("img")
     assert not document.of("b")
     assert document.text.count(HOSTILE) >= 3
@@ -176,7 +189,7 @@ def test_texts_of_others_are_never_markup(is_embedded: bool) -> None:
 
 
 def test_a_post_that_is_not_public_is_404() -> None:
-    page = embedded_page()
+    page = PageFactory()
     for status in (MessageStatus.PENDING, MessageStatus.HIDDEN, MessageStatus.DELETED):
         response = get(MessageFactory(content="Not for all", status=status, page=page))
         assert (response.status_code, response.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
@@ -200,8 +213,8 @@ def test_any_other_id_is_a_404_page() -> None:
 
 
 def test_no_script_of_the_page_is_inline_and_nothing_else_is_loaded() -> None:
-    for page in (PageFactory(), embedded_page()):
-        response = get(MessageFactory(page=page))
+    for post in (MessageFactory(), trusted_post()):
+        response = get(post)
         policy = response.headers["Content-Security-Policy"]
         assert "script-src 'self';" in policy
         assert "unsafe" not in policy
@@ -237,9 +250,10 @@ def test_it_takes_few_queries(django_assert_num_queries: Any) -> None:
         MessageFactory(parent=post)
     with django_assert_num_queries(3):
         get(post)
-    embedded = MessageFactory(page=embedded_page())
-    with django_assert_num_queries(1):
-        get(embedded)
+    # Where posts of its community lead is one query more.
+    for of_community in (trusted_post(), MessageFactory(community=CommunityFactory())):
+        with django_assert_num_queries(3):
+            get(of_community)
 
 
 def test_it_is_throttled_as_reads_are(settings: Any) -> None:
@@ -247,20 +261,3 @@ def test_it_is_throttled_as_reads_are(settings: Any) -> None:
     post = MessageFactory()
     statuses = [get(post, REMOTE_ADDR="198.51.100.7").status_code for _ in range(2)]
     assert statuses == [200, 429]
-
-
-def test_it_leads_to_the_origin_where_the_widget_was_loaded() -> None:
-    for url, origin, place in (
-        ("https://example.com/a?b=c", None, "https://example.com/a?b=c#{anchor}"),
-        ("https://example.com/a?b=d", "http://www.example.com:8080", "http://www.example.com:8080/a?b=d#{anchor}"),
-        ("https://example.com/#!/a", "http://example.com", "http://example.com/#!/a"),
-        ("https://example.com", "http://example.com", "http://example.com{slash}#{anchor}"),
-    ):
-        page = embedded_page(url)
-        Page.objects.filter(pk=page.pk).update(embedded_origin=origin)
-        post = MessageFactory(page=page)
-        slash = "/" if page.normalized_url.endswith("/") else ""
-        expected = place.format(anchor=f"community-post-{post.pk}", slash=slash)
-        document = document_of(post)
-        assert expected in [link["href"] for link in document.of("a")]
-        assert document.of("script")[0]["data-place"] == expected

@@ -89,14 +89,14 @@ export function report(post) {
 }
 
 /** The selected address of a post, for a browser without access to the clipboard. */
-export function link({ message: { url }, form, tool, menu }) {
+export function link({ message, panel, form, tool, menu }) {
   form?.close();
   const close = (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
     menu.button.focus({ preventScroll: true });
   };
-  const field = h("input", { readonly: true, value: url, "aria-label": t("panel.copy_link"), onkeydown: close, onblur: () => field.remove() });
+  const field = h("input", { readonly: true, value: panel.addressOf(message), "aria-label": t("panel.copy_link"), onkeydown: close, onblur: () => field.remove() });
   fill(tool, field);
   field.select();
 }

@@ -23,7 +23,7 @@ export function actionsOf(post) {
 async function copyLink(post) {
   const { message, panel } = post;
   try {
-    await navigator.clipboard.writeText(message.url);
+    await navigator.clipboard.writeText(panel.addressOf(message));
     panel.announce(t("panel.link_copied"));
   } catch {
     openForm("link", post);

@@ -1,6 +1,5 @@
 /** Calls the service's API, which has the same origin as the panel. */
 
-import { embedded, isPreview } from "./host.js";
 import { prepare, textsOf } from "./markdown.js";
 import { settings } from "./words.js";
 
@@ -79,9 +78,7 @@ export async function write(session, method, path, { body, key }) {
 export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 export async function pageIdOf(url) {
-  // Tells that the page has a widget, unless the panel is opened by itself or in a preview.
-  const headers = embedded && !isPreview && { "x-service-embed-id": settings.serviceId };
-  const { record } = await call("POST", "/v1/presence/normalize-url", { body: { url }, headers });
+  const { record } = await call("POST", "/v1/presence/normalize-url", { body: { url } });
   return record.pageId;
 }
 

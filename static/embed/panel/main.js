@@ -64,6 +64,8 @@ const panel = {
     loadOwn();
     return live.follow(thread.pageId);
   },
+  /** Where the reader sees a post: on this page. A URL has one fragment, which may select the page. */
+  addressOf: ({ id, pageId, url }) => (pageId === thread.pageId && !thread.url.includes("#") ? `${thread.url}#community-post-${id}` : url),
   quote: (message) => {
     composer.setQuote(message);
     composer.area.focus();

@@ -26,7 +26,7 @@ class ReadingCalls(Session):
 
     @call
     def normalize_url(self, url: str) -> Steps[NormalizedUrl]:
-        """The page id of a URL, and what was changed in the URL (normalizeUrl)."""
+        """The page id of a URL, what was changed in the URL, and the communities of the page (normalizeUrl)."""
         return self.ask(NormalizedUrl, post("/v1/presence/normalize-url", url=url))
 
     @call

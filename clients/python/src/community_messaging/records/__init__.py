@@ -21,7 +21,14 @@ from community_messaging.records.moderation import (
     OpenReport,
     RuleChanges,
 )
-from community_messaging.records.pages import Community, CommunityRules, NormalizedUrl, PresenceCount, SmartTag
+from community_messaging.records.pages import (
+    Community,
+    CommunityRules,
+    NormalizedUrl,
+    PageCommunity,
+    PresenceCount,
+    SmartTag,
+)
 from community_messaging.records.posts import (
     Attachment,
     DeletedMessage,
@@ -68,6 +75,7 @@ __all__ = [
     "Operator",
     "OwnReaction",
     "OwnToken",
+    "PageCommunity",
     "PlainMessage",
     "PresenceCount",
     "PublicAgent",

@@ -5,11 +5,19 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 
+class PageCommunity(TypedDict):
+    id: str
+    name: str
+    slug: str
+    proved: bool
+
+
 class NormalizedUrl(TypedDict):
     pageId: str
     normalizedUrl: str
     rulesApplied: list[str]
     removedParams: list[str]
+    communities: list[PageCommunity]
 
 
 class PresenceCount(TypedDict):
