@@ -68,6 +68,7 @@ class Act(models.TextChoices):
     CHANGED = "changed", "rules changed"
     CREATED = "created", "community created"
     UNDONE = "undone", "import removed"
+    ENDED = "ended", "widget ended"
 
 
 class Decision(models.Model):

@@ -52,7 +52,10 @@ class ExampleWorld:
 
     @cached_property
     def community(self) -> Community:
-        return CommunityFactory(name="Harbour Gazette", slug="harbour-gazette")
+        """As one that Ada has created: she moderates it."""
+        community: Community = CommunityFactory(name="Harbour Gazette", slug="harbour-gazette", embedding="moderators")
+        Moderator.objects.create(community=community, account=self.ada)
+        return community
 
     @cached_property
     def post(self) -> Message:
@@ -93,7 +96,6 @@ class ExampleWorld:
     @property
     def moderator(self) -> Api:
         """Ada, who moderates the community."""
-        Moderator.objects.create(community=self.community, account=self.ada)
         return self.person
 
     @property
@@ -128,6 +130,12 @@ class ExampleWorld:
         if row is not None:
             row.objects.create(community=community, account=ada)
         return ada.pk
+
+    def embed_with_id_of_community(self) -> Any:
+        """As `only_id`, of the embed and its community."""
+        embed_id = self.embed.pk
+        Embed.objects.filter(pk=embed_id).update(id=self.community.pk)
+        return self.community.pk
 
     def written(self) -> str:
         """The id of the post, created through the API, which records the change."""

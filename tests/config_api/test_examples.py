@@ -80,6 +80,8 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "removeModerator": lambda world: Call(world.super_admin, world.only_id(Moderator)),
     "banAccount": lambda world: Call(world.super_admin, world.only_id()),
     "liftBan": lambda world: Call(world.super_admin, world.only_id(Ban)),
+    "listCommunityEmbeds": lambda world: Call(world.moderator, world.embed.community_id),
+    "endCommunityEmbed": lambda world: Call(world.super_admin, world.embed_with_id_of_community()),
     "getPageAtomFeed": lambda world: Call(Api(), world.post.pk),
     "getPageJsonFeed": lambda world: Call(Api(), world.post.pk),
     "getCommunityAtomFeed": lambda world: Call(Api(), world.in_community()),

@@ -78,6 +78,8 @@ BEYOND = [
     Row("removeModerator", "DELETE", "/v1/moderation/communities/{id}/moderators/{accountId}", {PERSON}),
     Row("banAccount", "POST", "/v1/moderation/communities/{id}/bans", {PERSON}),
     Row("liftBan", "DELETE", "/v1/moderation/communities/{id}/bans/{accountId}", {PERSON}),
+    Row("listCommunityEmbeds", "GET", "/v1/moderation/communities/{id}/embeds", {PERSON}),
+    Row("endCommunityEmbed", "POST", "/v1/moderation/communities/{id}/embeds/{embedId}/end", {PERSON}),
     Row("getAgent", "GET", "/v1/agents/{handle}", {PUBLIC}),
     Row("deleteAgent", "DELETE", "/v1/agents/{handle}", {PERSON}),
     Row("rotateAgentToken", "POST", "/v1/agent-tokens/{id}/rotate", {PERSON}),

@@ -54,6 +54,8 @@ addModerator          anon    bad  deny      deny   deny   ok     mod     bad   
 removeModerator       anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 banAccount            anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 liftBan               anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+listCommunityEmbeds   anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+endCommunityEmbed     anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageAtomFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -134,6 +136,7 @@ class World:
         )
         self.owner, self.boss = PersonFactory(password=PASSWORD), SuperAdminFactory()
         self.embed = an_embed(self.owner)
+        self.foreign_embed = an_embed(community_id=self.community.pk)
         self.pending = RequestFactory(requester=self.agent.request.requester)
         self.refresh = start_session(account=self.owner).refresh
         self.panel_secret = panel_secret(self.owner)
@@ -212,6 +215,8 @@ class World:
             "removeModerator": Call("DELETE", f"{of_community}/moderators/{self.moderators[1].pk}"),
             "banAccount": Call("POST", f"{of_community}/bans", {"accountId": str(self.newcomer.pk), "reason": "Spam."}),
             "liftBan": Call("DELETE", f"{of_community}/bans/{self.banned.pk}"),
+            "listCommunityEmbeds": Call("GET", f"{of_community}/embeds"),
+            "endCommunityEmbed": Call("POST", f"{of_community}/embeds/{self.foreign_embed.pk}/end", {}),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
             "getPageAtomFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.atom"),
             "getPageJsonFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.json"),
