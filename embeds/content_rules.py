@@ -1,17 +1,58 @@
-"""The content rule of a message that is posted through an embed (`x-service-embed-id`)."""
+"""Content rules of embeds: of the one that a message is posted through, and the word lists of all of a community."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+import orjson
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Expression, TextField
+from django.db.models.expressions import RawSQL
+
+from config.database.sql import fetch_all
+from embeds import domains
 from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 from embeds.lookup import find_active_embed
-from embeds.models import Embed
 from embeds.widget.demo import panel_origins
 from messaging.content_rules import Draft, refuse_blocked
 from messaging.exceptions import CommunityMismatch
 
+# Word lists of embeds that a post is compared with. Those of moderators come first: no number of other people's embeds
+# ends theirs.
+LISTS_MAX = 100
+COLUMN = "words_of_embeds"
+OF_SOURCE = """
+SELECT blocked_words FROM embeds_embed WHERE id = %s AND deleted_at IS NULL AND status <> 'disabled'
+"""
+# The word lists for a post of a community on a page, as JSON because their lengths differ. It is part of the query that
+# reads the community, so a post needs no further one. It is hand-written as the other statements of each post are.
+OF_COMMUNITY = f"""(
+SELECT array_agg(array_to_json(list.blocked_words)::text) FROM (
+    ({OF_SOURCE})
+    UNION ALL
+    (
+        SELECT embed.blocked_words FROM embeds_embed embed
+        WHERE embed.community_id = messaging_community.id AND embed.deleted_at IS NULL AND embed.blocked_words <> '{{}}'
+            AND embed.status <> 'disabled' AND embed.id IS DISTINCT FROM %s
+            AND (embed.domain_whitelist = '{{}}' OR embed.domain_whitelist && %s::varchar[])
+        ORDER BY EXISTS (
+            SELECT FROM messaging_moderator moderator
+            WHERE moderator.community_id = embed.community_id AND moderator.account_id = embed.owner_id
+        ) DESC, embed.created_at, embed.id
+        LIMIT {LISTS_MAX}
+    )
+) list
+)"""  # noqa: S608  built from constants
+
 
 class EmbedRule:
-    """Requires an active embed that allows the domain and has the community of a new thread; applies its word list."""
+    """Requires an active embed that allows the domain and has the community of a new thread; applies word lists.
+
+    The word list of an embed holds for every post of its community on a page that its whitelist names, or on any page
+    if that is empty, through the embed or not, also while it is paused. That of the embed that a post comes from holds
+    on every page. Those of deleted embeds, and of embeds that a super admin has disabled, hold nowhere.
+    """
 
     errors = (EmbedNotFound, EmbedNotActive, DomainNotAllowed)
 
@@ -34,7 +75,20 @@ class EmbedRule:
                 raise CommunityMismatch("Leave communityId out, or send that of the embed.", field="communityId")
             draft.community_id = snapshot.community_id
 
+    def columns(self, *, page_url: str | None, source_embed: UUID | None) -> Mapping[str, Expression]:
+        entries = domains.entries_of_page(page_url) if page_url else ()
+        values = (source_embed, source_embed, list(entries))
+        return {COLUMN: RawSQL(OF_COMMUNITY, values, output_field=ArrayField(TextField()))}  # noqa: S611  constant
+
     def check(self, draft: Draft) -> None:
-        if draft.source_embed is not None:
-            words = Embed.objects.values_list("blocked_words", flat=True).filter(pk=draft.source_embed).first()
-            refuse_blocked(draft, words or [])
+        """Raises ContentBlocked (422)."""
+        for words in _word_lists(draft):
+            refuse_blocked(draft, words)
+
+
+def _word_lists(draft: Draft) -> Iterable[list[str]]:
+    if draft.community is not None:
+        return map(orjson.loads, getattr(draft.community, COLUMN) or ())
+    if draft.source_embed is not None:
+        return (words for (words,) in fetch_all(OF_SOURCE, [draft.source_embed]))
+    return ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import NamedTuple
 
@@ -149,6 +150,16 @@ def host_of_url(url: str) -> str:
         return URL(url).host or OPAQUE
     except ValueError:
         return OPAQUE
+
+
+@lru_cache(maxsize=1_024)
+def entries_of_page(url: str) -> tuple[str, ...]:
+    """Every entry that names the host of a page, with `www.` or without: its normalised address has none."""
+    host = host_of_url(url)
+    if host == OPAQUE:
+        return ()
+    name, port = _split(host)
+    return tuple(_matching_entries(f"www.{name.removeprefix('www.')}", port))
 
 
 def _split(text: str) -> tuple[str, str]:

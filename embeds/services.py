@@ -16,8 +16,9 @@ from embeds.exceptions import EmbedDisabled, EmbedNotFound, NothingToTrust
 from embeds.models import Embed, EmbedStatus
 from embeds.models.embed import PageRuleType, default_page_rules, default_trigger_config
 from messaging.cache_tags import embed_tag
-from messaging.exceptions import CommunityNotFound
-from messaging.models import Account, Community, WebhookTarget
+from messaging.models import Account, Act, WebhookTarget
+from messaging.services.decisions import note_for_moderators
+from messaging.services.moderators import moderated_community, require_embeddable
 from messaging.services.webhooks import delete_webhooks_of, resume_webhooks
 
 # JSON columns into which a change is merged.
@@ -37,10 +38,10 @@ def create_embed(
 ) -> Embed:
     """Create an embed; absent fields get their defaults.
 
-    Raises CommunityNotFound (404), or InvalidInput (400) if an owner sets the status `disabled`, or rules that show the
-    widget on no page.
+    Raises CommunityNotFound (404), ModeratorRequired (403) where only moderators may choose the community, or
+    InvalidInput (400) if an owner sets the status `disabled`, or rules that show the widget on no page.
     """
-    _require_community(community_id)
+    require_embeddable(community_id=community_id, by=owner)
     _refuse_status(fields.get("status"), owner)
     now = timezone.now()
     embed = Embed(owner=owner, name=name, community_id=community_id, created_at=now, updated_at=now, **fields)
@@ -61,12 +62,13 @@ def owned_embed(*, embed_id: UUID, owner: Account) -> Embed:
 def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
     """Change the fields given; inside `page_rules` and `trigger_config`, the parts given.
 
-    Raises EmbedNotFound and CommunityNotFound (404), NotOwner (403), EmbedDisabled (403) if an owner changes the status
-    of a disabled embed, and InvalidInput (400) if an owner disables it, or for rules that show the widget on no page.
+    Raises EmbedNotFound and CommunityNotFound (404), NotOwner (403), ModeratorRequired (403) for another community that
+    only its moderators may choose, EmbedDisabled (403) if an owner changes the status of a disabled embed, and
+    InvalidInput (400) if an owner disables it, or for rules that show the widget on no page.
     """
     embed = _require_owner(_locked(embed_id), owner)
-    if "community_id" in changes:
-        _require_community(changes["community_id"])
+    if changes.get("community_id", embed.community_id) != embed.community_id:
+        require_embeddable(community_id=changes["community_id"], by=owner)
         _end_trust_of_another(embed, changes["community_id"], by=owner)
     status, rules = changes.pop("status", embed.status), embed.page_rules
     _check_status(embed, status, owner)
@@ -86,10 +88,23 @@ def delete_embed(*, embed_id: UUID, owner: Account) -> None:
 
     Raises EmbedNotFound (404) or NotOwner (403).
     """
-    embed = _require_owner(_locked(embed_id), owner)
-    embed.deleted_at = timezone.now()
-    _save(embed)
-    delete_webhooks_of(target_kind=WebhookTarget.EMBED, target_id=embed.pk)
+    _delete(_require_owner(_locked(embed_id), owner))
+
+
+@retried
+@transaction.atomic
+def end_embed(*, community_id: UUID, embed_id: UUID, by: Account, reason: str = "") -> None:
+    """Delete an embed of a community as its moderator; the owner is told nothing, the moderators have it in their log.
+
+    Raises CommunityNotFound (404), ModeratorRequired (403), EmbedNotFound (404) for one of another community too.
+    """
+    community = moderated_community(community_id=community_id, by=by)
+    embed = _locked(embed_id)
+    if embed.community_id != community_id:
+        raise EmbedNotFound
+    _delete(embed)
+    log_decision(by=by, about=embed, verb="Ended", reason=reason)
+    note_for_moderators(community, Act.ENDED, by=by, reason=reason, account=embed.owner)
 
 
 @retried
@@ -176,6 +191,12 @@ def _set_status(embed: Embed, status: str, *, by: Account, reason: str = "") -> 
         log_decision(by=by, about=embed, verb=transition("Enabled", previous, status), reason=reason)
 
 
+def _delete(embed: Embed) -> None:
+    embed.deleted_at = timezone.now()
+    _save(embed)
+    delete_webhooks_of(target_kind=WebhookTarget.EMBED, target_id=embed.pk)
+
+
 def _locked(embed_id: UUID) -> Embed:
     return _require_found(Embed.objects.live().select_for_update().filter(pk=embed_id).first())
 
@@ -196,11 +217,6 @@ def _save(embed: Embed) -> None:
     embed.updated_at = timezone.now()
     embed.save()
     invalidate(embed_tag(embed.pk))
-
-
-def _require_community(community_id: UUID) -> None:
-    if not Community.objects.filter(pk=community_id).exists():
-        raise CommunityNotFound(field="communityId")
 
 
 def _require_patterns(rules: dict[str, Any]) -> None:

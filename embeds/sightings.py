@@ -26,7 +26,8 @@ from embeds.models.embed import DOMAIN_MAX
 logger = logging.getLogger(__name__)
 
 STORED_DAYS = 30
-# A client can send any host: an embed has rows for the newest only.
+# A client can send any host: an embed has rows for so many that its whitelist names, and for so many others, of each
+# the newest. So hosts that somebody makes up displace only one another.
 HOSTS_MAX = 20
 # How many notes a process collects for one write, and for how many it remembers that they were written.
 NOTES_MAX = 200
@@ -44,10 +45,17 @@ ON CONFLICT (embed_id, host) DO UPDATE SET
     path = coalesce(nullif(excluded.path, ''), embeds_sighting.path),
     last_seen_at = clock_timestamp()
 """
+# Under `*.site.example`, and on ports that no entry names, hosts can be made up too. Those that an entry spells out,
+# with `www.` or without, come before them.
 FORGET = """
 DELETE FROM embeds_sighting USING (
-    SELECT embed_id, host, row_number() OVER (PARTITION BY embed_id ORDER BY last_seen_at DESC, host) AS place
-    FROM embeds_sighting WHERE embed_id = ANY(%s)
+    SELECT seen.embed_id, host, row_number() OVER (
+        PARTITION BY seen.embed_id, is_refused OR embed.domain_whitelist = '{}'
+        ORDER BY host = ANY(embed.domain_whitelist) OR regexp_replace(host, '^www[.]', '') = ANY(embed.domain_whitelist)
+            DESC, last_seen_at DESC, host
+    ) AS place
+    FROM embeds_sighting seen JOIN embeds_embed embed ON embed.id = seen.embed_id
+    WHERE seen.embed_id = ANY(%s)
 ) AS ranked
 WHERE embeds_sighting.embed_id = ranked.embed_id AND embeds_sighting.host = ranked.host AND place > %s
 """

@@ -1,19 +1,20 @@
 """Rules that a message must pass before it is stored: the objects named in `CONTENT_RULES`.
 
 Another app adds a rule by its dotted path, so messaging does not import that app. `prepare` runs before the community
-is checked; it may set the community or refuse the embed. `check` runs just before the rate limits are charged; it may
-refuse the text.
+is checked; it may set the community or refuse the embed. `columns` are what the rule has the query of the community
+read for it. `check` runs just before the rate limits are charged; it may refuse the text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Expression
 from django.utils.module_loading import import_string
 
 from config.api.exceptions import ApiError
@@ -33,7 +34,7 @@ class Draft:
 
     `data` is the validated body by column; absent columns get the defaults of the model. `embed_id` is the raw
     `x-service-embed-id` header, `origin` the Origin header. The rules set `source_embed`, and `community_id` for an
-    embed with a community.
+    embed with a community. `community` was read with `community_columns`.
     """
 
     data: dict[str, Any]
@@ -61,6 +62,8 @@ class ContentRule(Protocol):
 
     def prepare(self, draft: Draft) -> None: ...
 
+    def columns(self, *, page_url: str | None, source_embed: UUID | None) -> Mapping[str, Expression]: ...
+
     def check(self, draft: Draft) -> None: ...
 
 
@@ -72,6 +75,10 @@ class CommunityRule:
     def prepare(self, draft: Draft) -> None:
         """Does nothing: the body of the request names the community."""
 
+    def columns(self, *, page_url: str | None, source_embed: UUID | None) -> Mapping[str, Expression]:
+        """Nothing: the word list is a column of the community."""
+        return {}
+
     def check(self, draft: Draft) -> None:
         if draft.community is not None:
             refuse_blocked(draft, draft.community.blocked_words)
@@ -80,6 +87,27 @@ class CommunityRule:
 @lru_cache(maxsize=1)
 def content_rules() -> tuple[ContentRule, ...]:
     return tuple(import_string(path)() for path in settings.CONTENT_RULES)
+
+
+def community_columns(*, page_url: str | None, source_embed: UUID | None = None) -> dict[str, Expression]:
+    """What `check` reads of the community of a post on this page: annotations of a query of communities."""
+    columns: dict[str, Expression] = {}
+    for rule in content_rules():
+        columns |= rule.columns(page_url=page_url, source_embed=source_embed)
+    return columns
+
+
+def is_blocked(draft: Draft) -> bool:
+    """Whether a word list refuses the post. `draft.community` was read with `community_columns`.
+
+    For posts that are not refused for it, such as imported ones: one query of a community serves all posts of a page.
+    """
+    try:
+        for rule in content_rules():
+            rule.check(draft)
+    except ContentBlocked:
+        return True
+    return False
 
 
 def refuse_blocked(draft: Draft, words: list[str]) -> None:

@@ -10,7 +10,7 @@ from account_area.forms import AccountForm, FieldRenderer
 from account_area.submissions import OnceForm
 from config.admin.actions import REASON_MAX
 from messaging.admin.community_form import CommunityForm
-from messaging.models import PreModeration
+from messaging.models import Embedding, PreModeration
 from messaging.models.account import HANDLE_MAX
 from messaging.models.community import NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG_MAX
 from messaging.models.message import CONTENT_MAX
@@ -50,6 +50,12 @@ class BanForm(AccountForm):
     reason = forms.CharField(label=_("Reason"), max_length=REASON_MAX, help_text=_("Only moderators see it."))
 
 
+class EndForm(AccountForm):
+    reason = forms.CharField(
+        label=_("Reason"), max_length=REASON_MAX, required=False, help_text=_("Only moderators see it.")
+    )
+
+
 class TryForm(AccountForm):
     text = MultilineField(label=_("Text"), max_length=CONTENT_MAX, required=False, rows=3)
 
@@ -81,3 +87,8 @@ class RulesForm(CommunityForm):
         self.fields["reason"].label, self.fields["reason"].help_text = _("Reason for the change"), _("For the log.")
         choices = {PreModeration.OFF: _("None"), PreModeration.AGENTS: _("Of agents"), PreModeration.EVERYONE: _("All")}
         self.fields["pre_moderation"].choices = list(choices.items())  # type: ignore[attr-defined]
+        embedding = self.fields["embedding"]
+        embedding.label = _("Who may choose the community for a widget")
+        embedding.help_text = _("Widgets that have it already stay. You can end them on the page “Widgets”.")
+        owners = {Embedding.MODERATORS: _("Its moderators"), Embedding.OPEN: _("Anybody")}
+        embedding.choices = list(owners.items())  # type: ignore[attr-defined]

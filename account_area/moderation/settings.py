@@ -41,6 +41,7 @@ ACTS: dict[str, Any] = {
     Act.CHANGED: _("Changed the rules"),
     Act.CREATED: _("Created the community"),
     Act.UNDONE: _("Removed an import"),
+    Act.ENDED: _("Ended a widget"),
 }
 
 

@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from account_area.sites.queries import communities_called, suggested_communities
+from account_area.sites.queries import communities_called, may_embed, suggested_communities
 from messaging.models import Account, Community
 from messaging.models.community import NAME_MAX
 
@@ -38,7 +38,7 @@ class CommunityField(forms.CharField):
         super().__init__(max_length=NAME_MAX, widget=CommunityInput(), label=_("Community"), **options)
 
     def suggest_for(self, account: Account, *, present: Community | None = None) -> None:
-        """Offer the communities that the account moderates, then others. Of one name, its own is meant.
+        """Offer the communities that the account moderates, then others that are open. Of one name, its own is meant.
 
         `present`: what the form is filled with, which its slug always means.
         """
@@ -56,4 +56,7 @@ class CommunityField(forms.CharField):
         if len(found) > 1:
             raise ValidationError(_("Several communities have this name. Choose one of the list."))
         self.community = found[0]
+        if self.community != self.present and not may_embed(self.account, self.community):
+            text = _("Only its moderators may choose “%(name)s”. Ask one to add you, or choose another community.")
+            raise ValidationError(text, params={"name": self.community.name})
         return self.community.slug

@@ -9,7 +9,8 @@ from django.db.models import Q
 
 from embeds.models import Embed, Sighting
 from embeds.models.embed import EmbedQuerySet
-from messaging.models import Account, Community, Moderator
+from messaging.models import Account, Community, Embedding, Moderator
+from messaging.services.moderators import embeddable_by
 
 SUGGESTIONS_MAX = 50
 # A name may be that of several communities; more than one is as good as many.
@@ -27,7 +28,7 @@ def locked(embed_id: UUID) -> Embed:
 
 
 def sightings_of(embed_id: UUID) -> list[Sighting]:
-    """The hosts of a site, the last seen first: at most `sightings.HOSTS_MAX`."""
+    """The hosts of a site, the last seen first: at most twice `sightings.HOSTS_MAX`."""
     return list(Sighting.objects.filter(embed_id=embed_id).order_by("-last_seen_at", "host"))
 
 
@@ -40,16 +41,24 @@ def last_seen(embed_ids: Sequence[UUID]) -> dict[UUID, Sighting]:
 def communities_called(text: str, *, by: Account) -> list[Community]:
     """At most two with this slug or name; if some have exactly the slug or are moderated by the account, of these.
 
-    One of which both is true is meant alone.
+    One of which both is true is meant alone. Of other namesakes, those that the account may choose are meant.
     """
     called = Community.objects.filter(Q(slug=text.lower()) | Q(name=text)).order_by("pk")
     own = called.filter(moderators__account=by)
     meant = called.filter(Q(slug=text) | Q(moderators__account=by)).distinct()
-    return list(own.filter(slug=text)) or list(meant[:SAME_NAME_MAX]) or list(called[:SAME_NAME_MAX])
+    for found in (own.filter(slug=text), meant, called.filter(embeddable_by(by)), called):
+        if communities := list(found[:SAME_NAME_MAX]):
+            return communities
+    return []
+
+
+def may_embed(account: Account, community: Community) -> bool:
+    return Community.objects.filter(embeddable_by(account), pk=community.pk).exists()
 
 
 def suggested_communities(account: Account) -> list[Community]:
-    """The communities of which the account is a moderator, then the newest others."""
+    """The communities of which the account is a moderator, then the newest others that it may choose."""
     own = [row.community for row in Moderator.objects.filter(account=account).select_related("community")]
-    newest = Community.objects.order_by("-created_at", "-id")[:SUGGESTIONS_MAX]
+    others = Community.objects.all() if account.is_superuser else Community.objects.filter(embedding=Embedding.OPEN)
+    newest = others.order_by("-created_at", "-id")[:SUGGESTIONS_MAX]
     return list(dict.fromkeys([*own, *newest]))[:SUGGESTIONS_MAX]

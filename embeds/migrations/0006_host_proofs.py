@@ -10,7 +10,7 @@ import config.api.ids
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("embeds", "0004_sightings"),
+        ("embeds", "0005_shows"),
         ("messaging", "0042_decided_at"),
     ]
 

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     """A concurrent build, because loads are written meanwhile."""
 
     atomic = False
-    dependencies = [("embeds", "0006_host_proofs")]
+    dependencies = [("embeds", "0007_embeds_of_community")]
 
     operations = [
         AddIndexConcurrently(

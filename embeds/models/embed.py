@@ -87,6 +87,10 @@ class EmbedQuerySet(models.QuerySet["Embed"]):
     def live(self) -> EmbedQuerySet:
         return self.filter(deleted_at=None)
 
+    def of_community(self, community_id: UUID) -> EmbedQuerySet:
+        """Those that a moderator sees, with their owners."""
+        return self.live().filter(community_id=community_id).select_related("owner")
+
     def owned_by(self, owner_id: UUID) -> EmbedQuerySet:
         return self.filter(owner_id=owner_id)
 
@@ -129,6 +133,15 @@ class Embed(models.Model):
                 "owner", F("created_at").desc(), F("id").desc(), condition=Q(deleted_at=None), name="owner_embeds"
             ),
             models.Index(F("created_at").desc(), F("id").desc(), name="newest_embeds"),
+            models.Index(
+                "community",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(deleted_at=None),
+                name="community_embeds",
+            ),
+            # Of the word lists that a post is compared with.
+            models.Index("community", condition=Q(deleted_at=None) & ~Q(blocked_words=[]), name="embeds_with_words"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=EmbedStatus.values), name="embed_status_known"),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from config.admin.actions import REASON_MAX
 from config.api.fields import Choice, Id, ListOf, Text
 from config.api.openapi.example_values import ID
 from config.api.serializers import BodySerializer, QuerySerializer
@@ -119,8 +120,8 @@ class NewEmbed(EmbedOptions):
         "communityId": ID,
         "domainWhitelist": ["example.com"],
     }
-    name = Name(max_length=caps.NAME_MAX, help_text="For you.")
-    communityId = Id(source="community_id", help_text="The community of its posts.")
+    name = Name(max_length=caps.NAME_MAX, help_text="For you, and for moderators of the community.")
+    communityId = Id(source="community_id", help_text="Of its posts. Its rule `embedding` says who may choose it.")
     pageRules = PageRulesBody(source="page_rules", required=False, help_text="Where it is shown.")
 
 
@@ -138,6 +139,13 @@ class EmbedChanges(NewEmbed):
 class BlacklistBody(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"domains": ["ads.example.com"]}
     domains = DomainList(help_text="Hosts, with or without `*.`.")
+
+
+class EndingReason(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"reason": "It is on a page of advertisements."}
+    reason = Text(
+        trim=True, max_length=REASON_MAX, required=False, allow_blank=True, default="", help_text="For the moderators."
+    )
 
 
 class NewEvent(BodySerializer):

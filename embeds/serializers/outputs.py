@@ -14,6 +14,7 @@ from embeds.analytics.summary import Summary
 from embeds.embed_code import embed_code
 from embeds.models import EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType
 from embeds.widget.locales import DEFAULT_LANGUAGE, words
+from messaging.serializers.accounts import AccountSerializer
 
 
 def _texts(**kwargs: Any) -> serializers.ListField:
@@ -79,7 +80,7 @@ class EmbedInstanceSerializer(EmbedConfigFields):
         "shows": "community",
         "embedCode": f'<script async src="{BASE}/embed/v1.js" data-service-id="{ID}"></script>',
     }
-    name = serializers.CharField(help_text="For you.")
+    name = serializers.CharField(help_text="For you, and for moderators of the community.")
     description = serializers.CharField(allow_blank=True, help_text="For you.")
     blockedWords = _texts(source="blocked_words", help_text="Added to those of the community.")
     shows = serializers.ChoiceField(choices=Shows.choices, help_text="Posts of its community, or of everyone.")
@@ -87,6 +88,31 @@ class EmbedInstanceSerializer(EmbedConfigFields):
     ownerId = serializers.UUIDField(source="owner_id")
     createdAt = serializers.DateTimeField(source="created_at")
     updatedAt = serializers.DateTimeField(source="updated_at")
+
+
+class CommunityEmbedSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "name": "Article pages",
+        "status": "active",
+        "domainWhitelist": ["example.com"],
+    }
+    id = serializers.UUIDField()
+    name = serializers.CharField(help_text="From its owner.")
+    status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
+    owner = AccountSerializer()
+    domainWhitelist = _texts(source="domain_whitelist", help_text="Empty: any domain.")
+    createdAt = serializers.DateTimeField(source="created_at")
+
+
+CommunityEmbedListSerializer = paginated(
+    "CommunityEmbedListSerializer", embeds=CommunityEmbedSerializer(many=True, help_text="Newest first.")
+)
+
+
+class EndedEmbedSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"ended": True}
+    id = serializers.UUIDField()
+    ended = serializers.BooleanField(help_text="Always true.")
 
 
 EmbedListSerializer = paginated(

@@ -22,7 +22,7 @@ from embeds.serializers.outputs import (
     EmbedListSerializer,
 )
 from embeds.services import create_embed, delete_embed, owned_embed, set_blacklist, update_embed
-from messaging.exceptions import CommunityNotFound
+from messaging.exceptions import CommunityNotFound, ModeratorRequired
 from messaging.serializers.deleted import DeletedSerializer
 
 OWNERS = {CredentialKind.SIGNED_IN}
@@ -72,7 +72,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         body=NewEmbed,
         response=EmbedInstanceSerializer,
         status=201,
-        errors=(CommunityNotFound,),
+        errors=(CommunityNotFound, ModeratorRequired),
         response_headers=("Location",),
         links=NEXT,
     )
@@ -92,7 +92,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         callers=OWNERS,
         body=EmbedChanges,
         response=EmbedInstanceSerializer,
-        errors=(*NOT_YOURS, CommunityNotFound, EmbedDisabled),
+        errors=(*NOT_YOURS, CommunityNotFound, ModeratorRequired, EmbedDisabled),
     )
     def update(self, request: ApiRequest, id: str) -> Response:
         """Change an embed."""

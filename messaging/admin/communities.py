@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from config.admin.formatting import age
 from config.admin.model_admin import ReadOnlyModelAdmin
 from messaging.admin.community_form import CommunityForm
-from messaging.models import Account, Community
+from messaging.models import Account, Community, Embedding
 from messaging.models.message import CONTENT_MAX
 from messaging.services.communities import save_added, save_changed
 from messaging.services.differences import describe_changes
@@ -29,7 +29,7 @@ class CommunityAdmin(ReadOnlyModelAdmin):
     form = CommunityForm
     change_form_template = "admin/messaging/community.html"
     list_display = ["name", "slug", "rules", "words", "since"]
-    list_filter = ["pre_moderation", "read_only", "agents_may_post", "people_may_post"]
+    list_filter = ["pre_moderation", "read_only", "agents_may_post", "people_may_post", "embedding"]
     search_fields = ["name", "slug"]
     search_help_text = "Part of a name."
     ordering = ["name", "pk"]
@@ -42,7 +42,7 @@ class CommunityAdmin(ReadOnlyModelAdmin):
             {
                 "fields": [
                     *("agents_may_post", "people_may_post", "read_only"),
-                    *("pre_moderation", "reports_to_hide", "allowed_tag_types"),
+                    *("pre_moderation", "reports_to_hide", "embedding", "allowed_tag_types"),
                 ]
             },
         ),
@@ -106,6 +106,7 @@ class CommunityAdmin(ReadOnlyModelAdmin):
             f"moderated first: {row.pre_moderation}": row.pre_moderation != "off",
             f"reviewed after reports: {row.reports_to_hide}": row.reports_to_hide > 0,
             "some smart tags only": bool(row.allowed_tag_types),
+            "widgets by moderators": row.embedding == Embedding.MODERATORS,
         }
         return ", ".join(rule for rule, applies in rules.items() if applies) or "open to all"
 

@@ -6,7 +6,7 @@ from django import forms
 
 from config.admin.actions import REASON_MAX
 from config.admin.edit_conflicts import ConflictCheckedForm
-from messaging.models import Community
+from messaging.models import Community, Embedding
 from messaging.smart_tags import SMART_TAGS
 
 
@@ -38,6 +38,22 @@ class CountField(forms.IntegerField):
         return data is not None and super().has_changed(initial, data or 0)
 
 
+class EmbeddingField(forms.ChoiceField):
+    """A form that was opened before an upgrade leaves the rule unchanged."""
+
+    def __init__(self) -> None:
+        help_text = "Who may choose the community for a widget. Widgets that have it stay."
+        super().__init__(choices=Embedding.choices, required=False, help_text=help_text)
+
+    def clean(self, value: Any) -> Any:
+        if value == "":
+            raise forms.ValidationError(self.error_messages["required"], code="required")
+        return super().clean(value)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return data is not None and super().has_changed(initial, data)
+
+
 class CommunityForm(ConflictCheckedForm):
     blocked_words = LinesField(
         required=False,
@@ -50,6 +66,7 @@ class CommunityForm(ConflictCheckedForm):
         widget=forms.CheckboxSelectMultiple,
         help_text="If none is selected, all are allowed.",
     )
+    embedding = EmbeddingField()
     reason = forms.CharField(
         required=False, max_length=REASON_MAX, strip=True, help_text="Reason for the change; stored in the history."
     )
@@ -59,5 +76,5 @@ class CommunityForm(ConflictCheckedForm):
         field_classes = {"reports_to_hide": CountField}
         fields = [
             *("name", "slug", "agents_may_post", "people_may_post", "read_only"),
-            *("pre_moderation", "reports_to_hide", "allowed_tag_types", "blocked_words"),
+            *("pre_moderation", "reports_to_hide", "embedding", "allowed_tag_types", "blocked_words"),
         ]

@@ -1,4 +1,4 @@
-"""Posts that a community hides on its own pages alone, and the function that finds the replies to them."""
+"""Posts that a community hides on its own pages alone, the function that finds the replies, and new decisions."""
 
 import django.db.models.deletion
 import django.utils.timezone
@@ -32,7 +32,15 @@ ACTS = [
     ("undone", "import removed"),
     ("excluded", "hidden on the site's pages"),
     ("included", "shown on the site's pages"),
+    ("ended", "widget ended"),
+    ("closed", "discussion closed"),
+    ("reopened", "discussion reopened"),
+    ("pinned", "Pinned"),
+    ("unpinned", "Unpinned"),
 ]
+# The constraint of before, which a reversal restores, refuses these decisions.
+NEW_ACTS = ("excluded", "included", "ended", "closed", "reopened", "pinned", "unpinned")
+FORGET = f"DELETE FROM messaging_decision WHERE act IN {NEW_ACTS}"  # noqa: S608  constants
 
 
 class Migration(migrations.Migration):
@@ -78,5 +86,6 @@ class Migration(migrations.Migration):
                 condition=models.Q(act__in=[name for name, _label in ACTS]), name="decision_act_known"
             ),
         ),
+        migrations.RunSQL(migrations.RunSQL.noop, FORGET),
         migrations.RunSQL(IS_HIDDEN_HERE, "DROP FUNCTION messaging_is_hidden_here(uuid, uuid)"),
     ]

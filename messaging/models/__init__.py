@@ -1,5 +1,5 @@
 from messaging.models.account import Account, AccountKind, HandleClaim
-from messaging.models.community import Community, PreModeration
+from messaging.models.community import Community, Embedding, PreModeration
 from messaging.models.derived import CommunityCount, PageCommunityCount, PageCount, SearchEntry
 from messaging.models.desk import BulkJob, ChangedRow, JobState, SavedList
 from messaging.models.erased_handle import ErasedHandle, ErasedHandleKey
@@ -46,6 +46,7 @@ __all__ = [
     "DeliveryError",
     "DisabledReason",
     "Door",
+    "Embedding",
     "ErasedHandle",
     "ErasedHandleKey",
     "ExportStatus",

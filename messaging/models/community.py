@@ -36,6 +36,13 @@ class PreModeration(models.TextChoices):
     EVERYONE = "everyone"
 
 
+class Embedding(models.TextChoices):
+    """Who may choose the community for an embed. Embeds that have it stay when the rule changes."""
+
+    MODERATORS = "moderators"
+    OPEN = "open"
+
+
 def validate_words(words: list[str]) -> None:
     try:
         check_words(words)
@@ -82,6 +89,13 @@ class Community(Named):
         db_default=0,
         help_text="So many reports put a post back to review, until a moderator decides on it. 0: never.",
     )
+    # The default is that of communities from before the rule; those that people create have `moderators`.
+    embedding = models.CharField(
+        max_length=10,
+        choices=Embedding,
+        default=Embedding.OPEN,
+        db_default=Embedding.OPEN.value,
+    )
     # Null: created in the admin or by a command.
     created_by = models.ForeignKey(
         Account, on_delete=models.SET_NULL, null=True, blank=True, editable=False, related_name="created_communities"
@@ -93,10 +107,19 @@ class Community(Named):
 
     class Meta:
         verbose_name_plural = "communities"
-        indexes = [models.Index(F("created_at").desc(), F("id").desc(), name="newest_communities")]
+        indexes = [
+            models.Index(F("created_at").desc(), F("id").desc(), name="newest_communities"),
+            # Those that anybody may choose for an embed.
+            models.Index(
+                F("created_at").desc(), F("id").desc(), condition=models.Q(embedding="open"), name="open_communities"
+            ),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(pre_moderation__in=PreModeration.values), name="community_pre_moderation_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(embedding__in=Embedding.values), name="community_embedding_known"
             ),
         ]
 

@@ -87,6 +87,7 @@ class Act(models.TextChoices):
     UNDONE = "undone", "import removed"
     EXCLUDED = "excluded", "hidden on the site's pages"
     INCLUDED = "included", "shown on the site's pages"
+    ENDED = "ended", "widget ended"
 
 
 class Decision(models.Model):

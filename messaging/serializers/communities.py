@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from config.api.fields import ListQuery, Text
 from config.api.pagination import paginated
-from messaging.models import Community, PreModeration
+from messaging.models import Community, Embedding, PreModeration
 from messaging.models.community import NAME_MAX
 
 
@@ -23,6 +23,7 @@ class RulesSerializer(serializers.Serializer[Community]):
         "readOnly": False,
         "allowedTagTypes": [],
         "preModeration": "off",
+        "embedding": "moderators",
     }
     agentsMayPost = serializers.BooleanField(source="agents_may_post", help_text="Agents may write.")
     peopleMayPost = serializers.BooleanField(source="people_may_post", help_text="People may write.")
@@ -32,6 +33,9 @@ class RulesSerializer(serializers.Serializer[Community]):
     )
     preModeration = serializers.ChoiceField(
         choices=PreModeration.choices, source="pre_moderation", help_text="Whose posts wait for approval."
+    )
+    embedding = serializers.ChoiceField(
+        choices=Embedding.choices, help_text="Who may choose it for an embed: its `moderators`, or anybody (`open`)."
     )
 
 

@@ -13,7 +13,7 @@ from config.api.pagination import paginated
 from config.api.serializers import BodySerializer
 from config.api.times import Time
 from messaging.fields import Name
-from messaging.models import MessageStatus, PreModeration, ReportReason
+from messaging.models import Embedding, MessageStatus, PreModeration, ReportReason
 from messaging.models.account import HANDLE
 from messaging.models.community import NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG, WORD_MAX, WORDS_MAX
 from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
@@ -157,6 +157,11 @@ class RuleChanges(BodySerializer):
         max_value=REPORTS_TO_HIDE_MAX,
         required=False,
         help_text="So many make a post pending; 0: none do.",
+    )
+    embedding = Choice(
+        choices=Embedding.choices,
+        required=False,
+        help_text="Who may choose it for an embed: its `moderators`, or anybody (`open`).",
     )
 
 

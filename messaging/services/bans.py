@@ -16,6 +16,7 @@ from config.api.credentials import Credential
 from config.cache.versions import invalidate
 from config.writes.retries import retried
 from messaging.cache_tags import SHOWN
+from messaging.content_rules import community_columns
 from messaging.exceptions import AccountNotFound, BannedFromCommunity, BanNotFound, ModeratorBanned
 from messaging.models import Account, Act, Ban, Community, Decision
 from messaging.models.account import OF_SERVICE
@@ -24,10 +25,16 @@ from messaging.services.decisions import log_about_community
 from messaging.services.moderators import is_moderator_or_super_admin, moderated_community
 
 
-def open_community(*, community_id: UUID, auth: Credential) -> Community | None:
-    """The community with this id, in one query with the ban. Raises BannedFromCommunity (403)."""
+def open_community(
+    *, community_id: UUID, auth: Credential, page_url: str | None, source_embed: UUID | None
+) -> Community | None:
+    """The community with this id, in one query with the ban and what the content rules read for a post on this page.
+
+    Raises BannedFromCommunity (403).
+    """
     bans = Ban.objects.filter(community=OuterRef("pk"), account__in=auth.banned_with)
-    community = Community.objects.filter(pk=community_id).annotate(has_banned=Exists(bans)).first()
+    columns = community_columns(page_url=page_url, source_embed=source_embed)
+    community = Community.objects.filter(pk=community_id).annotate(has_banned=Exists(bans), **columns).first()
     if community is not None and community.has_banned:
         raise BannedFromCommunity
     return community

@@ -16,9 +16,10 @@ from config.api.ids import new_id
 from config.writes.retries import retried
 from messaging.cache_tags import invalidate_community
 from messaging.exceptions import CommunityCreationClosed, SlugTaken, TooManyCommunities
-from messaging.models import Account, Act, Community, Moderator
+from messaging.models import Account, Act, Community, Embedding, Moderator
 from messaging.models.community import CREATED_MAX, SLUG_MAX
 from messaging.services.decisions import log_about_community, note_for_moderators
+from messaging.services.moderators import appoint
 
 DIGEST_LENGTH = 8
 FLAGS = {"true": True, "false": False}
@@ -46,6 +47,7 @@ RULES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "allowedTagTypes": ("allowed_tag_types", _words),
     "preModeration": ("pre_moderation", str),
     "reportsToHide": ("reports_to_hide", _number),
+    "embedding": ("embedding", str),
 }
 
 
@@ -59,6 +61,8 @@ def may_create(person: Account) -> bool:
 def create_community(*, owner: Account, name: str, slug: str | None = None) -> Community:
     """Create a community, whose first moderator is `owner`. Without a slug it is made from the name.
 
+    Only its moderators may choose it for an embed, until they change that rule.
+
     Raises CommunityCreationClosed (403), InvalidInput (400), SlugTaken or TooManyCommunities (409).
     """
     if not may_create(owner):
@@ -67,7 +71,8 @@ def create_community(*, owner: Account, name: str, slug: str | None = None) -> C
     Account.objects.select_for_update(no_key=True).get(pk=owner.pk)
     if Community.objects.filter(created_by=owner).count() >= CREATED_MAX:
         raise TooManyCommunities(max=CREATED_MAX)
-    community = Community(name=name, slug=slug or free_slug(name), created_by=owner)
+    slug = slug or free_slug(name)
+    community = Community(name=name, slug=slug, created_by=owner, embedding=Embedding.MODERATORS)
     _insert(community)
     Moderator.objects.create(community=community, account_id=owner.pk)
     log_about_community(community, Act.CREATED, by=owner, verb="Created")
@@ -91,19 +96,30 @@ def _insert(community: Community) -> None:
 @retried
 @transaction.atomic
 def ensure_community(
-    *, name: str, slug: str | None = None, blocked_words: list[str] | None = None, rules: Mapping[str, str]
+    *,
+    name: str,
+    slug: str | None = None,
+    blocked_words: list[str] | None = None,
+    rules: Mapping[str, str],
+    moderators: Sequence[Account] = (),
 ) -> Community:
-    """Create or update the community with this slug; raises ValidationError for an invalid rule, word or name."""
+    """Create or update the community with this slug, and add moderators. A new one that has some is for their embeds.
+
+    Raises ValidationError for an invalid rule, word or name; ModeratorBanned or TooManyModerators (409).
+    """
     slug = slug or slug_of(name)
     words = {} if blocked_words is None else {"blocked_words": blocked_words}
     given = {"name": name} | words | _columns(rules)
     community = Community.objects.select_for_update().filter(slug=slug).first()
     if community is None:
-        community = Community(slug=slug, **given)
+        community = Community(slug=slug, **({"embedding": Embedding.MODERATORS} if moderators else {}) | given)
         check_community(community, changed=[field.name for field in Community._meta.fields])
         save_added(community)
     else:
         change_community(community, given)
+    for person in moderators:
+        if appoint(community, person)[1]:
+            note_for_moderators(community, Act.ADDED, by=None, account=person)
     return community
 
 

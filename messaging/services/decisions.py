@@ -35,10 +35,17 @@ def log_about_community(
 
 
 def note_for_moderators(
-    community: Community, act: Act, *, by: Any, reason: str = "", columns: Sequence[str] = ()
+    community: Community,
+    act: Act,
+    *,
+    by: Any,
+    reason: str = "",
+    account: Account | None = None,
+    columns: Sequence[str] = (),
 ) -> None:
     """Only for the moderators: the caller logs it in the history of the admin. `by` None: a command."""
-    Decision.objects.create(community=community, act=act, by=by, reason=reason, columns=list(columns))
+    details = {"account": account, "columns": list(columns)}
+    Decision.objects.create(community=community, act=act, by=by, reason=reason, **details)
 
 
 def note_for_communities(posts: MessageQuerySet, act: Act, *, by: Account, account: Account, reason: str = "") -> None:

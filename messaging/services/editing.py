@@ -35,7 +35,12 @@ def lock_for_edit(*, auth: Credential, message_id: UUID) -> Message:
     """As `lock_own_post`; raises EditWindowClosed (409) after EDIT_MINUTES, BannedFromCommunity (403)."""
     post = lock_own_post(auth=auth, message_id=message_id)
     if post.community_id is not None:
-        post.community = open_community(community_id=post.community_id, auth=auth)
+        post.community = open_community(
+            community_id=post.community_id,
+            auth=auth,
+            page_url=post.page.normalized_url,
+            source_embed=post.embed_id,
+        )
     if database_now() > post.created_at + timedelta(minutes=settings.EDIT_MINUTES):
         raise EditWindowClosed(max=settings.EDIT_MINUTES)
     return post

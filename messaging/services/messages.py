@@ -114,7 +114,9 @@ def _community(draft: Draft, targets: MessageTargets, auth: Credential) -> Commu
         community_id = targets.parent_community_id
     if community_id is None:
         return None
-    community = open_community(community_id=community_id, auth=auth)
+    community = open_community(
+        community_id=community_id, auth=auth, page_url=targets.page_url, source_embed=draft.source_embed
+    )
     if community is None:
         raise CommunityNotFound(field="communityId")
     community.require_allowed(author_kind=draft.author_kind, tag_type=draft.data["tag_type"])

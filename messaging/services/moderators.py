@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from config.writes.retries import retried
 from messaging.exceptions import (
@@ -19,7 +19,7 @@ from messaging.exceptions import (
     PersonNotFound,
     TooManyModerators,
 )
-from messaging.models import Account, AccountKind, Act, Ban, Community, Message, Moderator
+from messaging.models import Account, AccountKind, Act, Ban, Community, Embedding, Message, Moderator
 from messaging.models.account import OF_SERVICE
 from messaging.models.moderation import MODERATORS_MAX
 from messaging.services.decisions import log_about_community
@@ -52,6 +52,27 @@ def moderates(account: Account, community_id: UUID | None) -> bool:
     return community_id is not None and Moderator.objects.filter(community=community_id, account=account).exists()
 
 
+def require_embeddable(*, community_id: UUID, by: Account) -> None:
+    """Raises CommunityNotFound (404), and ModeratorRequired (403) unless the account may choose it for an embed.
+
+    In a transaction: its row is locked until the end, against a change of this rule and of its moderators.
+    """
+    row = Community.objects.select_for_update(no_key=True).filter(pk=community_id)
+    rule = row.values_list("embedding", flat=True).first()
+    if rule is None:
+        raise CommunityNotFound(field="communityId")
+    if rule != Embedding.OPEN and not moderates(by, community_id):
+        raise ModeratorRequired(field="communityId")
+
+
+def embeddable_by(account: Account) -> Q:
+    """The condition on communities that the account may choose for an embed."""
+    if account.is_superuser:
+        return Q()
+    moderated = Moderator.objects.filter(community=OuterRef("pk"), account=account)
+    return Q(embedding=Embedding.OPEN) | Q(Exists(moderated))
+
+
 @retried
 @transaction.atomic
 def add_moderator(*, community_id: UUID, handle: str, by: Account) -> Moderator:
@@ -65,16 +86,25 @@ def add_moderator(*, community_id: UUID, handle: str, by: Account) -> Moderator:
     person = people.filter(handle=handle.removeprefix("@")).first()
     if person is None:
         raise PersonNotFound(field="handle")
+    added, is_new = appoint(community, person)
+    if is_new:
+        log_about_community(community, Act.ADDED, by=by, verb=f"Moderator {person} added", account=person)
+    return added
+
+
+def appoint(community: Community, person: Account) -> tuple[Moderator, bool]:
+    """The moderator, and whether it is new. The caller has locked the community, and logs it.
+
+    Raises ModeratorBanned or TooManyModerators (409).
+    """
     moderators = {row.account_id: row for row in community.moderators.all()}
     if person.pk in moderators:
-        return moderators[person.pk]
+        return moderators[person.pk], False
     if Ban.objects.filter(community=community, account=person).exists():
         raise ModeratorBanned
     if len(moderators) >= MODERATORS_MAX:
         raise TooManyModerators(max=MODERATORS_MAX)
-    added = Moderator.objects.create(community=community, account=person)
-    log_about_community(community, Act.ADDED, by=by, verb=f"Moderator {person} added", account=person)
-    return added
+    return Moderator.objects.create(community=community, account=person), True
 
 
 @retried

@@ -13,12 +13,12 @@ EDITABLE = (MessageStatus.PUBLISHED, MessageStatus.PENDING)
 
 
 def lock_own_post(*, auth: Credential, message_id: UUID) -> Message:
-    """The post, locked with its parent and the post that it quotes.
+    """The post with its page, locked with its parent and the post that it quotes.
 
     Raises MessageNotFound (404) for a hidden or deleted post, and for one of another account that is not public;
     NotAuthor, AgentScopeMissing or AgentCommunityNotAllowed (403).
     """
-    post = locked_post(message_id)
+    post = locked_post(message_id, Message.objects.select_related("page"))
     if post.status not in EDITABLE:
         raise MessageNotFound
     is_own = post.author_id == auth.user.pk

@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 
 from account_area.moderation.queries import POSTS_OF_PAGE
+from embeds.models import Embed
 from messaging.exceptions import ModeratorRequired
 from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator
 from messaging.models.report import open_reports
@@ -23,12 +24,11 @@ from messaging.services.moderation import hide_message, restore_message
 from messaging.services.reporting import report_message
 from tests.admin.bystanders import Unchanged
 from tests.api import Api
-from tests.embeds.making import an_embed
 from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 PENDING, PUBLISHED, HIDDEN = MessageStatus.PENDING, MessageStatus.PUBLISHED, MessageStatus.HIDDEN
-PAGES = ["", "rules/", "people/", "log/"]
+PAGES = ["", "rules/", "people/", "widgets/", "log/"]
 CARD, SEVERAL = 'class="decide"', 'id="several"'
 LONG_AGO = datetime(2026, 5, 1, tzinfo=UTC)
 NUMBER = POSTS_OF_PAGE + 3
@@ -70,7 +70,7 @@ def signed_in(account: Account) -> Client:
 
 def test_only_moderators_and_super_admins_see_the_pages(community: Community, person: Account) -> None:
     owner = PersonFactory()
-    an_embed(owner, community_id=community.pk)
+    Embed.objects.create(owner=owner, community=community, name="From before the rule")
     removed, banned = PersonFactory(), PersonFactory()
     Moderator.objects.create(community=community, account=removed).delete()
     ban_account(community_id=community.pk, account_id=banned.pk, by=person)

@@ -53,7 +53,10 @@ class ExampleWorld:
 
     @cached_property
     def community(self) -> Community:
-        return CommunityFactory(name="Harbour Gazette", slug="harbour-gazette")
+        """As one that Ada has created: she moderates it."""
+        community: Community = CommunityFactory(name="Harbour Gazette", slug="harbour-gazette", embedding="moderators")
+        Moderator.objects.create(community=community, account=self.ada)
+        return community
 
     @cached_property
     def post(self) -> Message:
@@ -94,7 +97,6 @@ class ExampleWorld:
     @property
     def moderator(self) -> Api:
         """Ada, who moderates the community."""
-        Moderator.objects.create(community=self.community, account=self.ada)
         return self.person
 
     @property
@@ -137,6 +139,12 @@ class ExampleWorld:
         if is_hidden:
             HiddenHere.objects.create(community=community, message=post)
         return post.pk
+
+    def embed_with_id_of_community(self) -> Any:
+        """As `only_id`, of the embed and its community."""
+        embed_id = self.embed.pk
+        Embed.objects.filter(pk=embed_id).update(id=self.community.pk)
+        return self.community.pk
 
     def written(self) -> str:
         """The id of the post, created through the API, which records the change."""

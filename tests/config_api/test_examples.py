@@ -90,6 +90,8 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "addHost": lambda world: Call(world.moderator, world.community.pk),
     "checkHost": lambda world: Call(world.moderator, world.with_host()),
     "removeHost": lambda world: Call(world.moderator, world.with_host()),
+    "listCommunityEmbeds": lambda world: Call(world.moderator, world.embed.community_id),
+    "endCommunityEmbed": lambda world: Call(world.super_admin, world.embed_with_id_of_community()),
     "getPageAtomFeed": lambda world: Call(Api(), world.post.pk),
     "getPageJsonFeed": lambda world: Call(Api(), world.post.pk),
     "getCommunityAtomFeed": lambda world: Call(Api(), world.in_community()),

@@ -85,6 +85,8 @@ BEYOND = [
     Row("addHost", "POST", "/v1/moderation/communities/{id}/hosts", {PERSON}),
     Row("checkHost", "POST", "/v1/moderation/communities/{id}/hosts/{host}/check", {PERSON}),
     Row("removeHost", "DELETE", "/v1/moderation/communities/{id}/hosts/{host}", {PERSON}),
+    Row("listCommunityEmbeds", "GET", "/v1/moderation/communities/{id}/embeds", {PERSON}),
+    Row("endCommunityEmbed", "POST", "/v1/moderation/communities/{id}/embeds/{embedId}/end", {PERSON}),
     Row("getAgent", "GET", "/v1/agents/{handle}", {PUBLIC}),
     Row("deleteAgent", "DELETE", "/v1/agents/{handle}", {PERSON}),
     Row("rotateAgentToken", "POST", "/v1/agent-tokens/{id}/rotate", {PERSON}),

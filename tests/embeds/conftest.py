@@ -3,6 +3,9 @@ from __future__ import annotations
 import pytest
 
 from embeds.analytics import salts
+from tests.admin.bystanders import unchanged
+
+__all__ = ["unchanged"]
 
 
 @pytest.fixture(autouse=True)

@@ -118,7 +118,7 @@ def test_the_word_list_of_the_embed_applies(body: dict[str, Any]) -> None:
     embed = an_embed(blocked_words=["spam"])
     response = post(embed, **body)
     assert (response.status, response.error) == (422, "content_blocked")
-    assert post(an_embed(community_id=embed.community_id), **body).status == 201
+    assert post(an_embed(), **body).status == 201
 
 
 def test_a_post_of_a_paused_embed_can_be_edited_by_its_word_list_and_reported_and_deleted() -> None:

@@ -122,6 +122,49 @@ def test_only_the_newest_hosts_of_an_embed_are_stored() -> None:
     assert seen(other)
 
 
+@pytest.mark.parametrize(
+    ("whitelist", "invented"),
+    [
+        (["site.example"], "https://site-{}.example"),
+        (["site.example", "*.site.example"], "https://x{}.site.example"),
+        (["site.example"], "https://site.example:{}"),
+        (["site.example", "www.other.example"], "https://www.site.example:{}"),
+    ],
+)
+def test_invented_hosts_do_not_displace_one_of_the_whitelist(whitelist: list[str], invented: str) -> None:
+    embed, other = an_embed(domain_whitelist=whitelist), an_embed(domain_whitelist=whitelist)
+    load(embed, "https://www.site.example")
+    load(embed)
+    load(other)
+    for number in range(1, sightings.HOSTS_MAX + 3):
+        load(embed, invented.format(number))
+    assert {"site.example", "www.site.example"} <= seen(embed).keys()
+    assert len(seen(embed)) <= 2 * sightings.HOSTS_MAX
+    assert seen(other) == {"site.example": (False, "")}
+
+
+def test_refused_hosts_compete_among_themselves() -> None:
+    """The newest is shown to an owner who has forgotten to allow it, beside any number of allowed hosts."""
+    hosts = [f"site-{number}.example" for number in range(sightings.HOSTS_MAX + 5)]
+    embed = an_embed(domain_whitelist=hosts)
+    for number in range(sightings.HOSTS_MAX + 5):
+        load(embed, f"https://refused-{number}.example")
+    for host in hosts:
+        load(embed, f"https://{host}")
+    refused = {host for host, (is_refused, _path) in seen(embed).items() if is_refused}
+    assert len(refused) == sightings.HOSTS_MAX
+    assert f"refused-{sightings.HOSTS_MAX + 4}.example" in refused
+    assert len(seen(embed)) == 2 * sightings.HOSTS_MAX
+
+
+def test_a_host_that_is_on_the_blacklist_now_is_one_of_the_others() -> None:
+    embed = an_embed(domain_whitelist=["site.example"], domain_blacklist=["site.example"])
+    load(embed)
+    for number in range(sightings.HOSTS_MAX):
+        load(embed, f"https://site-{number}.example")
+    assert len(seen(embed)) == sightings.HOSTS_MAX
+
+
 def test_notes_of_one_batch_are_limited(settings: Any) -> None:
     settings.SIGHTING_SECONDS = 3600
     embed = an_embed()

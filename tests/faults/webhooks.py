@@ -231,12 +231,13 @@ def a_stage(service: Service) -> Iterator[Stage]:
         founder = clients.person()
         community_id = clients.ask("/v1/communities", {"name": f"With webhooks {number}"}, **founder.user)["id"]
         page_id = clients.page_id(f"https://example.com/webhooks-{number}")
-        first, second = (_hook(clients, community_id, receiver) for receiver in (disturbed, other))
+        first, second = (_hook(clients, community_id, receiver, founder) for receiver in (disturbed, other))
         yield Stage(service, clients, community_id, page_id, first, second)
 
 
-def _hook(clients: Clients, community_id: str, receiver: Receiver) -> Hook:
+def _hook(clients: Clients, community_id: str, receiver: Receiver, founder: Person) -> Hook:
     owner = clients.person()
+    clients.ask(f"/v1/moderation/communities/{community_id}/moderators", {"handle": owner.handle}, **founder.user)
     embed = clients.ask("/api/embeds/instances", {"name": "E", "communityId": community_id}, **owner.signed_in)
     webhook = clients.ask("/v1/webhooks", {"url": receiver.url, "embedId": embed["id"]}, **owner.user)
     return Hook(owner, webhook["id"], receiver)

@@ -79,7 +79,9 @@ def _callers(operation: dict[str, Any], scenario: Scenario) -> Iterable[dict[str
 
 def _filled(path: str, operation: dict[str, Any], scenario: Scenario) -> str:
     known = scenario.ids.get(operation["operationId"], [MADE_UP_ID])[0]
-    return path.replace("{id}", known).replace("{serviceId}", known).replace("{accountId}", MADE_UP_ID)
+    for name, value in (("id", known), ("serviceId", known), ("accountId", MADE_UP_ID), ("embedId", MADE_UP_ID)):
+        path = path.replace(f"{{{name}}}", value)
+    return path
 
 
 def _query(operation: dict[str, Any], scenario: Scenario) -> str:
@@ -157,6 +159,7 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     "restoreMessage": lambda _ids: {"reason": "Fine"},
     "updateCommunity": lambda _ids: {"blockedWords": ["forbidden*"], "rules": {"reportsToHide": 3}},
     "addModerator": lambda _ids: {"handle": "generated"},
+    "endCommunityEmbed": lambda _ids: {"reason": "No"},
     "banAccount": lambda _ids: {"accountId": MADE_UP_ID, "reason": "No"},
     "addHost": lambda _ids: {"host": "blog.example"},
     "register": lambda _ids: {"handle": "generated", "name": "Generated", "password": PASSWORD},

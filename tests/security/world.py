@@ -62,6 +62,8 @@ listHosts             anon    bad  deny      deny   deny   ok     mod     bad   
 addHost               anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 checkHost             anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 removeHost            anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+listCommunityEmbeds   anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+endCommunityEmbed     anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageAtomFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -144,6 +146,7 @@ class World:
         )
         self.owner, self.boss = PersonFactory(password=PASSWORD), SuperAdminFactory()
         self.embed = an_embed(self.owner)
+        self.foreign_embed = an_embed(community_id=self.community.pk)
         self.pending = RequestFactory(requester=self.agent.request.requester)
         self.refresh = start_session(account=self.owner).refresh
         self.panel_secret = panel_secret(self.owner)
@@ -229,6 +232,8 @@ class World:
             "addHost": Call("POST", f"{of_community}/hosts", {"host": "new.example"}),
             "checkHost": Call("POST", f"{of_community}/hosts/blog.example/check"),
             "removeHost": Call("DELETE", f"{of_community}/hosts/blog.example"),
+            "listCommunityEmbeds": Call("GET", f"{of_community}/embeds"),
+            "endCommunityEmbed": Call("POST", f"{of_community}/embeds/{self.foreign_embed.pk}/end", {}),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
             "getPageAtomFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.atom"),
             "getPageJsonFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.json"),

@@ -7,6 +7,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from config.api.exceptions import ApiError
+from messaging.management.actor import get_person
 from messaging.services.communities import RULES, community_record, ensure_community
 
 
@@ -30,6 +32,14 @@ class Command(BaseCommand):
             help=f"one of {', '.join(RULES)}; may be repeated. "
             "Example: --rule readOnly=true --rule preModeration=agents --rule allowedTagTypes=claim,evidence",
         )
+        parser.add_argument(
+            "--moderator",
+            action="append",
+            default=[],
+            metavar="HANDLE",
+            help="a person who moderates it; may be repeated. "
+            "A new community with moderators has the rule embedding=moderators, another one embedding=open",
+        )
         parser.add_argument("--json", action="store_true", help="accepted for consistency; the output is always JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -39,9 +49,12 @@ class Command(BaseCommand):
                 slug=options["slug"],
                 blocked_words=options["block"],
                 rules=_rules(options["rule"]),
+                moderators=[get_person(handle.removeprefix("@")) for handle in options["moderator"]],
             )
         except ValidationError as refusal:
             raise CommandError(_message(refusal)) from None
+        except ApiError as refusal:
+            raise CommandError(f"--moderator: {refusal.message}") from None
         self.stdout.write(json.dumps(community_record(community), default=str))
 
 

@@ -8,7 +8,9 @@ from community_messaging.declarations import call, listing
 from community_messaging.records import (
     Ban,
     Community,
+    CommunityEmbed,
     Decided,
+    EndedEmbed,
     Hidden,
     ModeratedCommunity,
     ModeratedMessage,
@@ -122,3 +124,18 @@ class ModerationCalls(Session):
         ids = (community_id, message_id)
         request = write("DELETE", "/v1/moderation/communities/{id}/hidden/{messageId}", *ids, key=key)
         yield from self.ask(dict, request)
+
+    @listing(CommunityEmbed)
+    def community_embeds(self, community_id: str, *, page_size: int | None = None) -> Steps[None]:
+        """The widgets of a community, those of others too (listCommunityEmbeds)."""
+        request = get("/v1/moderation/communities/{id}/embeds", community_id, limit=page_size)
+        yield from self.list_all("embeds", request)
+
+    @call
+    def end_embed(
+        self, community_id: str, embed_id: str, *, reason: str | None = None, key: str | None = None
+    ) -> Steps[EndedEmbed]:
+        """End a widget of a community, which cannot be undone (endCommunityEmbed)."""
+        ids, body = (community_id, embed_id), {"reason": reason}
+        request = write("POST", "/v1/moderation/communities/{id}/embeds/{embedId}/end", *ids, key=key, **body)
+        return self.ask(EndedEmbed, request)

@@ -50,10 +50,25 @@ class RuleChanges(TypedDict, total=False):
     allowedTagTypes: list[str]
     preModeration: str
     reportsToHide: int
+    embedding: str
 
 
 class ModeratedRules(CommunityRules):
     reportsToHide: int
+
+
+class CommunityEmbed(TypedDict):
+    id: str
+    name: str
+    status: str
+    owner: Account
+    domainWhitelist: list[str]
+    createdAt: str
+
+
+class EndedEmbed(TypedDict):
+    id: str
+    ended: bool
 
 
 class ModeratedCommunity(TypedDict):

@@ -34,6 +34,7 @@ class CommunityRules(TypedDict):
     readOnly: bool
     allowedTagTypes: list[str]
     preModeration: str
+    embedding: str
 
 
 class Community(TypedDict):

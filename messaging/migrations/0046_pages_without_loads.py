@@ -7,7 +7,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("messaging", "0042_decided_at")]
+    dependencies = [("messaging", "0045_indexes_of_shown_posts")]
 
     operations = [
         migrations.SeparateDatabaseAndState(
