@@ -73,6 +73,7 @@ SENTENCES = {
     ),
     "import_busy": _("Wait until the current step of this import has ended."),
     "posts_changing": _("An administrator is changing these posts. Try again in a few minutes."),
+    "job_not_undoable": _("This was undone already, or is not done yet. Open the page again."),
     "too_many_moderators": _("The community has as many moderators as are allowed."),
 }
 

@@ -12,13 +12,15 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from account_area.moderation import queries
+from account_area.moderation.cards import cards
+from account_area.moderation.counts import numbers_of
 from account_area.moderation.forms import NewCommunityForm
 from account_area.page import account_page
 from account_area.people import person_of
 from config.api.exceptions import NotFound
 from config.api.ids import parse_id
 from config.api.pagination import CursorPage
-from messaging.models import Community, ReasonFor
+from messaging.models import BulkJob, Community, ReasonFor
 from messaging.models.community import CREATED_MAX, NAME_MAX
 from messaging.models.ready_reason import reasons_for
 from messaging.queries.moderation import stored_posts
@@ -64,29 +66,37 @@ def new(request: HttpRequest) -> HttpResponse:
 @account_page(methods=("GET", "HEAD"))
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
     community = queries.community_of(slug=slug, by=person_of(request))
+    return render(
+        request, "account_area/moderation/queue.html", frame(community, "queue") | queue_of(request, community)
+    )
+
+
+def queue_of(request: HttpRequest, community: Community) -> dict[str, Any]:
+    """The context of `posts.html` for a moderator. Raises NotFound (404), InvalidCursor (400)."""
     tab = request.GET.get("state", "pending")
     if tab not in TABS:
         raise NotFound
+    page = page_of(request, community, tab)
+    listed = queries.posts_of(community=community, tab=tab, moderator=person_of(request), page=page)
+    numbers = numbers_of(community)
+    return listed | {
+        "community": community,
+        "tab": tab,
+        "empty": TABS[tab][1],
+        "states": [(name, label, numbers[name]) for name, (label, _empty) in TABS.items()],
+        "undo": _hidden_just_now(request),
+        "hidings": _hidings(request, community, tab),
+        "here": request.get_full_path(),
+        # Hidden posts are not hidden again.
+        "reasons": [] if tab == "hidden" else reasons_for(ReasonFor.POST),
+    }
+
+
+def page_of(request: HttpRequest, community: Community, tab: str) -> CursorPage:
     sent = {"limit": queries.POSTS_OF_PAGE, "community": community.pk, "state": tab}
     if request.GET.get("cursor"):
         sent["cursor"] = request.GET["cursor"]
-    page = CursorPage.of("moderation-page", sent)
-    listed = queries.posts_of(community=community, tab=tab, moderator=person_of(request), page=page)
-    context = (
-        frame(community, "queue")
-        | listed
-        | {
-            "tab": tab,
-            "empty": TABS[tab][1],
-            "tabs": [(name, label) for name, (label, _empty) in TABS.items()],
-            "waiting": queries.waiting_in([community])[community.pk],
-            "undo": _hidden_just_now(request),
-            "here": request.get_full_path(),
-            # Hidden posts are not hidden again.
-            "reasons": [] if tab == "hidden" else reasons_for(ReasonFor.POST),
-        }
-    )
-    return render(request, "account_area/moderation/queue.html", context)
+    return CursorPage.of("moderation-page", sent)
 
 
 @account_page(methods=("GET", "HEAD"))
@@ -98,7 +108,7 @@ def post(request: HttpRequest, slug: str, post_id: str) -> HttpResponse:
     if not found:
         raise NotFound
     context = {
-        "cards": queries.cards(found, community, whole=True),
+        "cards": cards(found, community, whole=True),
         "here": request.get_full_path(),
         "reasons": reasons_for(ReasonFor.POST),
     }
@@ -109,6 +119,14 @@ def _hidden_just_now(request: HttpRequest) -> list[tuple[str, str]]:
     """The ids of posts with the times of their hiding, which an earlier release does not send."""
     pairs = zip_longest(request.GET.getlist("hid"), request.GET.getlist("at"), fillvalue="")
     return list(pairs)[: queries.LISTED_MAX]
+
+
+def _hidings(request: HttpRequest, community: Community, tab: str) -> list[BulkJob]:
+    """Those of all posts of an author that can be undone: all in the list of hidden posts, else the one of just now."""
+    job = request.GET.get("job", "")
+    if tab != "hidden" and not job:
+        return []
+    return [hiding for hiding in queries.hidings_of(community) if tab == "hidden" or str(hiding.pk) == job]
 
 
 def frame(community: Community, section: str) -> dict[str, Any]:

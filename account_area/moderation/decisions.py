@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from account_area.moderation import queries
+from account_area.moderation.returning import list_url
 from account_area.page import account_page
 from account_area.people import person_of
 from account_area.refusals import sentence
@@ -42,16 +41,24 @@ def decide(request: HttpRequest, slug: str) -> HttpResponse:
     community = queries.community_of(slug=slug, by=person_of(request))
     decision = request.POST.get("decision", "")
     ids = [UUID(sent) for sent in dict.fromkeys(request.POST.getlist("posts")) if is_id(sent)][: queries.LISTED_MAX]
-    reason = request.POST.get("reason", "").strip()
-    if len(reason) > REASON_MAX:
-        raise InvalidInput(f"Send a reason of at most {REASON_MAX} characters.", field="reason")
+    reason = reason_of(request)
     if decision not in (*POST_DECISIONS, "ban"):
         raise InvalidInput("Choose what to do.", field="decision")
     by = person_of(request)
     posts = stored_posts(community_id=community.pk, ids=ids)
     done, refusals = _carry_out(community, decision, posts, request.POST, by=by, reason=reason)
     _tell(request, decision, done, refusals)
-    return redirect(_back(request, community, hidden=done if decision == "hide" else {}))
+    # The list offers to undo what was hidden.
+    hidden = done if decision == "hide" else {}
+    told = [pair for pk, at in hidden.items() for pair in (("hid", str(pk)), ("at", at.isoformat() if at else ""))]
+    return redirect(list_url(request, community, told))
+
+
+def reason_of(request: HttpRequest) -> str:
+    reason = request.POST.get("reason", "").strip()
+    if len(reason) > REASON_MAX:
+        raise InvalidInput(f"Send a reason of at most {REASON_MAX} characters.", field="reason")
+    return reason
 
 
 def _carry_out(
@@ -104,16 +111,3 @@ def _tell(request: HttpRequest, decision: str, done: Collection[UUID], refusals:
         messages.error(request, text)
     if not done and not refusals:
         messages.error(request, str(NOTHING))
-
-
-def _back(request: HttpRequest, community: Community, *, hidden: Mapping[UUID, datetime | None]) -> str:
-    """The page that the form was on, which offers to undo what was hidden."""
-    own = reverse("moderation", args=[community.slug])
-    try:
-        parts = urlsplit(request.POST.get("back", ""))
-    except ValueError:
-        parts = urlsplit("")
-    path = parts.path if parts.path.startswith(own) and not parts.netloc and not parts.scheme else own
-    query = [(name, value) for name, value in parse_qsl(parts.query) if name in ("state", "cursor")]
-    query += [pair for pk, at in hidden.items() for pair in (("hid", str(pk)), ("at", at.isoformat() if at else ""))]
-    return f"{path}?{urlencode(query)}" if query else path

@@ -23,7 +23,7 @@ from account_area.people import person_of
 from account_area.refusals import sentence
 from config.api.exceptions import ApiError, NotFound
 from config.api.ids import parse_id
-from messaging.models import Account, Act, Community
+from messaging.models import Account, Act, Community, Decision
 from messaging.services import bans, moderating, moderators
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
@@ -42,6 +42,10 @@ ACTS: dict[str, Any] = {
     Act.CREATED: _("Created the community"),
     Act.UNDONE: _("Removed an import"),
     Act.ENDED: _("Ended a widget"),
+}
+OF_ALL_POSTS: dict[str, Any] = {
+    Act.HIDDEN: _("Hid all posts of an author"),
+    Act.RESTORED: _("Restored all posts of an author"),
 }
 
 
@@ -132,9 +136,14 @@ def _banned(form: BanForm, shared: dict[str, Any]) -> bool:
 def log(request: HttpRequest, slug: str) -> HttpResponse:
     community = queries.community_of(slug=slug, by=person_of(request))
     shown, older = _page(queries.decisions_of(community, before=_before(request)))
-    # A newer release may write acts that this one does not know.
-    context = {"decisions": [(decision, ACTS.get(decision.act, decision.act)) for decision in shown], "older": older}
+    context = {"decisions": [(decision, _act_of(decision)) for decision in shown], "older": older}
     return render(request, "account_area/moderation/log.html", frame(community, "log") | context)
+
+
+def _act_of(decision: Decision) -> Any:
+    """A newer release may write acts that this one does not know. One on an account is about all of its posts."""
+    acts = ACTS | OF_ALL_POSTS if decision.account_id else ACTS
+    return acts.get(decision.act, decision.act)
 
 
 def _before(request: HttpRequest) -> int | None:

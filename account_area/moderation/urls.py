@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from account_area.moderation import communities, decisions, exports, imports, settings, widgets
+from account_area.moderation import authors, communities, decisions, exports, imports, settings, widgets
 
 OF_COMMUNITY = "communities/<slug:slug>/moderation/"
 urlpatterns = [
@@ -10,6 +10,8 @@ urlpatterns = [
     path("communities/new/", communities.new, name="new-community"),
     path(OF_COMMUNITY, communities.queue, name="moderation"),
     path(f"{OF_COMMUNITY}decide/", decisions.decide, name="moderation-decide"),
+    path(f"{OF_COMMUNITY}hide-author/", authors.hide_author, name="moderation-hide-author"),
+    path(f"{OF_COMMUNITY}hide-author/<uuid:job_id>/undo/", authors.undo_hide_author, name="moderation-undo-author"),
     path(f"{OF_COMMUNITY}posts/<str:post_id>/", communities.post, name="moderation-post"),
     path(f"{OF_COMMUNITY}rules/", settings.rules, name="moderation-rules"),
     path(f"{OF_COMMUNITY}people/", settings.people, name="moderation-people"),

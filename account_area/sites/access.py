@@ -11,12 +11,14 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from account_area.moderation.counts import NOTHING, waiting_for
 from account_area.people import person_of
 from embeds.models import Embed
 from embeds.services import owned_embed
 
 TABS: tuple[tuple[str, str | Promise], ...] = (
     ("site", _("Numbers")),
+    ("site-posts", _("Posts")),
     ("site-install", _("Code and check")),
     ("site-look", _("Look")),
     ("site-pages", _("Pages")),
@@ -37,7 +39,15 @@ def is_new(request: HttpRequest) -> bool:
 
 def site_page(request: HttpRequest, name: str, site: Embed, context: dict[str, Any], **options: Any) -> HttpResponse:
     """Render a page of a site, with its tabs."""
-    tabs = [(reverse(tab, args=[site.pk]), label, tab == name) for tab, label in TABS]
+    number = 0 if is_new(request) else _waiting(request, site)
+    tabs = [
+        (reverse(tab, args=[site.pk]), label, tab == name, number if tab == "site-posts" else 0) for tab, label in TABS
+    ]
     shared = {"site": site, "tabs": tabs, "is_new": is_new(request)}
     template = f"account_area/sites/{name.removeprefix('site-') if name != 'site' else 'numbers'}.html"
     return render(request, template, shared | context, **options)
+
+
+def _waiting(request: HttpRequest, site: Embed) -> int:
+    """How many posts the person has to decide on."""
+    return waiting_for(person_of(request), [site.community_id]).get(site.community_id, NOTHING).total

@@ -22,6 +22,11 @@ def sites_of(owner: Account) -> EmbedQuerySet:
     return Embed.objects.live().owned_by(owner.pk).select_related("community").order_by("-created_at", "-id")
 
 
+def has_other_sites(site: Embed) -> bool:
+    """Whether its community has another site, also of another person."""
+    return Embed.objects.live().filter(community=site.community_id).exclude(pk=site.pk).exists()
+
+
 def locked(embed_id: UUID) -> Embed:
     """The site's row, until the end of the transaction; its community is read too."""
     return Embed.objects.select_related("community").select_for_update(of=("self",)).get(pk=embed_id)

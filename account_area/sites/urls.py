@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from account_area.sites import edit_views, install_views, numbers_views, views
+from account_area.sites import edit_views, install_views, numbers_views, posts_views, views
 from account_area.sites.preview import preview
 
 SITE = "sites/<uuid:embed>/"
@@ -11,6 +11,7 @@ urlpatterns = [
     path("sites/", views.sites, name="sites"),
     path("sites/new/", views.new_site, name="site-new"),
     path(SITE, numbers_views.numbers, name="site"),
+    path(f"{SITE}posts/", posts_views.posts, name="site-posts"),
     path(f"{SITE}numbers.csv", numbers_views.table, name="site-table"),
     path(f"{SITE}install/", install_views.install, name="site-install"),
     path(f"{SITE}seen/", install_views.seen, name="site-seen"),

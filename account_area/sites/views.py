@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from account_area.forms import AccountForm
+from account_area.moderation.counts import waiting_for
 from account_area.page import account_page
 from account_area.people import person_of
 from account_area.sites.access import own_site
@@ -33,7 +34,11 @@ def sites(request: HttpRequest) -> HttpResponse:
     ids = [site.pk for site in page]
     days = days_until(database_now().date(), SPARK_DAYS)
     posts, seen = posts_by_day(embed_ids=ids, first=days[0], last=days[-1]), last_seen(ids)
-    rows = [(site, Line(values_of(posts.get(site.pk, {}), days)), seen.get(site.pk)) for site in page]
+    waiting = waiting_for(person_of(request), [site.community_id for site in page])
+    rows = [
+        (site, Line(values_of(posts.get(site.pk, {}), days)), seen.get(site.pk), waiting.get(site.community_id))
+        for site in page
+    ]
     return render(request, "account_area/sites/list.html", {"page": page, "rows": rows})
 
 

@@ -16,6 +16,7 @@ from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
+from account_area.moderation.counts import MOST
 from config.plots import Plot, grouped
 
 register = template.Library()
@@ -41,6 +42,12 @@ def isolated(text: str) -> SafeString:
     For texts without attributes of HTML, which it would change too.
     """
     return SafeString(LEFT_TO_RIGHT.sub(r'<bdi dir="ltr">\g<0></bdi>', conditional_escape(text)))  # nosec B703  conditional_escape escapes the text
+
+
+@register.filter
+def bounded(number: int) -> str:
+    """`99+` for a number that was counted up to MOST."""
+    return grouped(number) if number < MOST else f"{grouped(MOST - 1)}+"
 
 
 @register.inclusion_tag("account_area/parts/plot.html")

@@ -9,8 +9,8 @@ from django.db.models import Count
 
 from config.admin import paginator
 from config.admin.actions import AdminAction
-from messaging.admin.desk.running import run_slice, run_soon
-from messaging.models import Account, AccountKind, BulkJob, JobState, Message
+from messaging.admin.desk.running import run_now
+from messaging.models import Account, AccountKind, BulkJob, Message
 from messaging.services.bulk_jobs import start_on_posts_of
 from messaging.services.hiding import HIDDEN_TOGETHER, TO_HIDE
 from messaging.services.people import suspend_person, unsuspend_person
@@ -53,11 +53,7 @@ def _may_restore(author: Account) -> bool:
 
 
 def _start(row: Account, *, kind: str, by: Account, reason: str = "") -> BulkJob:
-    """The posts of most authors are changed at once, and the job is finished when its page opens."""
-    job = run_slice(start_on_posts_of(row, kind=kind, by=by, reason=reason).pk)
-    if job.state == JobState.RUNNING:
-        run_soon()
-    return job
+    return run_now(start_on_posts_of(row, kind=kind, by=by, reason=reason))
 
 
 SUSPEND = AdminAction(

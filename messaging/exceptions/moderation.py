@@ -115,7 +115,7 @@ class JobNotUndoable(ApiError):
     status_code = 409
     default_code = "job_not_undoable"
     message = "Load the job again: it runs, or nothing that it has changed is left to undo."
-    cause = "Another super admin has continued the job of the admin, or undone it."
+    cause = "Another person has continued the job, or undone it."
     remedy = "Stop the job if it runs. The list of jobs has the one that undoes it."
 
 

@@ -15,6 +15,7 @@ from config.admin.actions import REASON_MAX
 from config.api.ids import new_id
 from config.leases import Leased, LeasedQuerySet
 from messaging.models.account import Account
+from messaging.models.community import Community
 
 ERRORS_MAX = 20
 ERROR_MAX = 300
@@ -39,7 +40,7 @@ class BulkJob(Leased):
     """An action on many rows. Who takes its lease carries out a slice of it; a crash repeats no row.
 
     `kind` is `app.model:action` for the rows `ids`, in this order, or one of `HIDE_POSTS` and `RESTORE_POSTS` for the
-    posts of the account `about`: all, or those with `ids`, which undoing another job changes back.
+    posts of the account `about`: all, or those with `ids`. With `community`, a moderator has decided, for posts there.
     """
 
     HIDE_POSTS = "posts:hide"
@@ -50,6 +51,7 @@ class BulkJob(Leased):
     label = models.CharField(max_length=LABEL_MAX)
     by = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, related_name="+")
     about = models.ForeignKey(Account, on_delete=models.CASCADE, null=True, related_name="+")
+    community = models.ForeignKey(Community, on_delete=models.CASCADE, null=True, related_name="+")
     reason = models.CharField(max_length=REASON_MAX, blank=True)
     ids = ArrayField(models.UUIDField(), default=list)
     # Of a job that undoes decisions: the `decided_at` that each row of `ids` has by the decision to undo.

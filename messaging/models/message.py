@@ -150,6 +150,14 @@ class Message(models.Model):
             ),
             models.Index("created_at", "id", condition=PENDING, name="moderation_queue"),
             models.Index("community", "created_at", "id", condition=PENDING, name="community_queue"),
+            # Of the hidden posts of a community, the last hidden first: earlier releases left no time of the hiding.
+            models.Index(
+                F("community"),
+                Coalesce("decided_at", "created_at").desc(),
+                F("id").desc(),
+                condition=Q(status=MessageStatus.HIDDEN),
+                name="hidden_in_community",
+            ),
             # Of the counts beside the filters of the admin; most posts are published.
             models.Index("status", "id", condition=Q(status__in=RARE), name="rare_statuses"),
             # Of the search of the admin. Deleted posts have no words, those of published ones are in `SearchEntry`.

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
-
 from config.api.pagination import CursorPage, envelope
 from config.database.sql import Row, fetch_all
-from messaging.models import Account, Act, Decision, MessageStatus
+from messaging.models import Account
 from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
 from messaging.queries.joins import JOINS
 from messaging.queries.message_sizes import TEXT_COLUMNS, fetch, limited
@@ -44,6 +42,14 @@ RECENT = """coalesce(m.community_id, m.id) = %(community)s AND m.community_id IS
     AND m.status = 'published' AND NOT m.in_hidden_thread"""
 
 
+# As the index has it. Posts that earlier releases have hidden have no time of the decision.
+HIDDEN_AT = "coalesce(decided_at, created_at)"
+HIDDEN = f"""
+SELECT id, {HIDDEN_AT} FROM messaging_message WHERE community_id = %(community)s AND status = 'hidden' {{after}}
+ORDER BY {HIDDEN_AT} DESC, id DESC LIMIT %(limit)s
+"""  # noqa: S608  only constants
+
+
 def moderation_queue(
     *, moderator: Account, community_id: UUID | None, state: QueueState, page: CursorPage
 ) -> dict[str, Any]:
@@ -72,15 +78,14 @@ def recent_posts(*, community_id: UUID, page: CursorPage) -> dict[str, Any]:
 
 
 def hidden_posts(*, community_id: UUID, page: CursorPage) -> dict[str, Any]:
-    """The posts that moderators have hidden, the last hidden first, as `moderation_queue`, in three statements."""
-    hidings = Decision.objects.filter(community=community_id, act=Act.HIDDEN)
-    later = hidings.filter(message=OuterRef("message"), pk__gt=OuterRef("pk"))
-    latest = hidings.filter(~Exists(later), message__community=community_id, message__status=MessageStatus.HIDDEN)
+    """The hidden posts of a community, the last hidden first, as `moderation_queue`, in three statements."""
+    values = {"community": community_id, "limit": page.limit + 1}
+    after = ""
     if page.after is not None:
-        latest = latest.filter(pk__lt=page.after[-1].int)
-    rows = list(latest.only("created_at", "message_id").order_by("-pk")[: page.limit + 1])
-    rows, next_cursor = page.split(rows, lambda hiding: (hiding.created_at, UUID(int=hiding.pk)))
-    places = {hiding.message_id: place for place, hiding in enumerate(rows) if hiding.message_id}
+        values["at"], values["id"] = page.after
+        after = f"AND ({HIDDEN_AT}, id) < (%(at)s, %(id)s)"
+    rows, next_cursor = page.split(fetch_all(HIDDEN.format(after=after), values), lambda row: (row[1], row[0]))
+    places = {post_id: place for place, (post_id, _at) in enumerate(rows)}
     posts = stored_posts(community_id=community_id, ids=list(places))
     return envelope("messages", sorted(posts, key=lambda post: places[post["id"]]), next_cursor)
 

@@ -1,4 +1,4 @@
-"""Starts, stops and continues jobs on many rows. Callers check that `by` is a super admin."""
+"""Starts, stops and continues jobs on many rows. Callers check what `by` may decide."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from config.admin.audit import log_decision, transition
 from config.database.sql import allow_long_statements
 from config.writes.deletion import delete_in_batches
 from config.writes.retries import retried
-from messaging.exceptions import AccountNotFound, JobFinished, JobNotUndoable, TooManyRows
-from messaging.models import Account, Act, BulkJob, ChangedRow, JobState, Message
+from messaging.exceptions import AccountNotFound, JobFinished, JobNotUndoable, NotInThisState, TooManyRows
+from messaging.models import Account, Act, BulkJob, ChangedRow, Community, JobState, Message, MessageStatus
 from messaging.models.desk import ERROR_MAX, ERRORS_MAX, LABEL_MAX
-from messaging.services.decisions import note_for_communities
+from messaging.services.decisions import log_about_community, note_for_communities
 from messaging.services.hiding import log_all_posts, posts_hidden_together, posts_to_hide
 from messaging.services.locking import LONG_STATEMENT_SECONDS
 
@@ -76,6 +76,28 @@ def start_on_posts_of(author: Account, *, kind: str, by: Account, reason: str = 
 
 @retried
 @transaction.atomic
+def start_on_posts_in(community: Community, author: Account, *, by: Account, reason: str = "") -> BulkJob:
+    """A job that hides all published and pending posts of an account in a community: the newest ROWS_MAX.
+
+    It has their ids, so it ends however many are written meanwhile. Raises AccountNotFound (404) as
+    `start_on_posts_of`, or NotInThisState (409) without such a post.
+    """
+    if author.is_of_service or not Account.objects.select_for_update(no_key=True).filter(pk=author.pk):
+        raise AccountNotFound
+    allow_long_statements(LONG_STATEMENT_SECONDS)
+    posts = posts_to_hide(author).filter(community=community).order_by("-id")
+    ids = list(posts.values_list("id", flat=True)[:ROWS_MAX])
+    if not ids:
+        raise NotInThisState(status=MessageStatus.HIDDEN)
+    verb = f"All posts by {author} {Act.HIDDEN} ({len(ids)})"
+    log_about_community(community, Act.HIDDEN, by=by, verb=verb, reason=reason, account=author)
+    label = f"Hide all posts of {author} in {community}"[:LABEL_MAX]
+    chosen: dict[str, Any] = {"ids": ids, "total": len(ids), "about": author, "community": community}
+    return BulkJob.objects.create(kind=BulkJob.HIDE_POSTS, label=label, by_id=by.pk, reason=reason, **chosen)
+
+
+@retried
+@transaction.atomic
 def start_undo(*, job_id: UUID, kind: str, by: Account, reason: str = "") -> BulkJob:
     """A job of the kind `kind` on the rows that a job has changed. They are no longer among its changed rows.
 
@@ -93,7 +115,8 @@ def start_undo(*, job_id: UUID, kind: str, by: Account, reason: str = "") -> Bul
         raise JobNotUndoable
     label = f"Undo: {undone.label}"[:LABEL_MAX]
     decided: dict[str, Any] = {"ids": list(rows), "undoes": list(rows.values()), "total": len(rows)}
-    job = BulkJob.objects.create(kind=kind, label=label, about=undone.about, by_id=by.pk, reason=reason, **decided)
+    of_undone = {"about": undone.about, "community_id": undone.community_id}
+    job = BulkJob.objects.create(kind=kind, label=label, by_id=by.pk, reason=reason, **of_undone, **decided)
     _log_undo(job, changed, by=by)
     changed.delete()
     return job

@@ -22,9 +22,25 @@ document.addEventListener("submit", async (event) => {
 });
 
 document.addEventListener("change", (event) => {
-  if (!event.target.matches("[data-all]")) return;
-  for (const box of document.querySelectorAll('#queue input[name="posts"][form]')) box.checked = event.target.checked;
+  if (!event.target.matches('#queue [data-all], #queue input[name="posts"][form]')) return;
+  if (event.target.matches("[data-all]")) for (const box of boxes()) box.checked = event.target.checked;
+  count();
 });
+
+function boxes() {
+  return [...document.querySelectorAll('#queue input[name="posts"][form]')];
+}
+
+// The buttons for many posts appear with the first selected one.
+function count() {
+  const bar = document.querySelector("#queue .bar"), all = document.querySelector("#queue [data-all]");
+  if (!bar) return;
+  const chosen = boxes().filter((box) => box.checked).length;
+  bar.hidden = !chosen;
+  bar.querySelector("[data-number]").textContent = chosen;
+  all.checked = chosen > 0 && chosen === boxes().length;
+  all.indeterminate = chosen > 0 && !all.checked;
+}
 
 function show(page, next) {
   const main = document.querySelector("main");
@@ -32,6 +48,9 @@ function show(page, next) {
   const notices = [...page.querySelectorAll("main > .notice")].map((notice) => document.adoptNode(notice));
   main.prepend(...notices);
   document.querySelector("#queue").replaceWith(document.adoptNode(next));
+  // The tab of a site has the number of posts that wait.
+  const tabs = page.querySelector("main > .tabs");
+  if (tabs) document.querySelector("main > .tabs")?.replaceWith(document.adoptNode(tabs));
   reveal();
   // Where the keyboard goes on: what was said.
   if (notices[0]) {
@@ -42,6 +61,7 @@ function show(page, next) {
 
 function reveal() {
   for (const label of document.querySelectorAll("#queue .all")) label.hidden = false;
+  count();
 }
 
 function hidden(name, value) {
@@ -49,4 +69,6 @@ function hidden(name, value) {
   return Object.assign(input, { type: "hidden", name, value });
 }
 
+// A page that is shown again has the selection of before.
+addEventListener("pageshow", count);
 reveal();

@@ -326,7 +326,7 @@ class TestJobsOfWhoCannotAct:
         assert json.loads(output_of("run_desk_jobs", "--json")) == {"finished": 0}
         job.refresh_from_db()
         assert (job.state, job.done, job.refused) == ("stopped", 1, 0)
-        assert "Stopped (running → stopped): Its super admin cannot decide any more." in read(admin_client, job)
+        assert "Stopped (running → stopped): Who started it cannot decide any more." in read(admin_client, job)
 
     def test_who_continues_the_job_decides_the_rest(self, job: BulkJob, boss: Account, admin_client: Client) -> None:
         run_to_end(job.pk)
@@ -365,7 +365,7 @@ class TestPostsOfAnAuthor:
         self, admin_client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("messaging.admin.desk.running.BATCH", 1)
-        monkeypatch.setattr("messaging.admin.people.run_slice", lambda pk: run_slice(pk, seconds=-1))
+        monkeypatch.setattr("messaging.admin.desk.running.run_slice", lambda pk: run_slice(pk, seconds=-1))
         author = PersonFactory()
         MessageFactory.create_batch(2, author=author)
         listed = f"{page(Message, 'changelist')}?status__exact=published"

@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.plugin import DjangoDbBlocker
 
 from account_area.agents.queries import DAYS, latest_posts, posts_by_day
-from account_area.moderation import queries
+from account_area.moderation.cards import COUNTED_MAX, Card
+from account_area.moderation.cards import cards as cards_of
 from config.admin import paginator
 from messaging.models import Account, BulkJob, Community, Message
 from messaging.personal_data.records import AT_ONCE_MAX, is_large
@@ -97,10 +98,10 @@ def test_whether_a_record_is_large(holder: TokenHolder) -> None:
 def test_the_cards_of_moderators(holder: TokenHolder) -> None:
     community = Community.objects.get()
     newest = Message.objects.latest("pk")
-    cards: list[queries.Card] = []
+    cards: list[Card] = []
     posts = stored_posts(community_id=community.pk, ids=[newest.pk])
-    assert posts_read(lambda: cards.extend(queries.cards(posts, community))) <= queries.COUNTED_MAX
-    assert cards[0].author_counts == (queries.COUNTED_MAX, 0, 0, queries.COUNTED_MAX)
+    assert posts_read(lambda: cards.extend(cards_of(posts, community))) <= COUNTED_MAX
+    assert cards[0].author_counts == (COUNTED_MAX, 0, 0, COUNTED_MAX)
 
 
 def test_the_posts_of_an_author_may_take_long_to_count(

@@ -11,12 +11,14 @@ from uuid import UUID
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from pytest_django.plugin import DjangoDbBlocker
 
-from account_area.moderation.queries import Waiting, waiting_in
+from account_area.moderation import counts
+from account_area.moderation.counts import Waiting, numbers_of, waiting_for, waiting_in, waiting_of
 from config.api.pagination import CursorPage
-from messaging.models import Community, Report
+from messaging.models import Community, Message, Moderator, Report
 from messaging.models.moderation import QueueState
 from messaging.queries import moderation
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
@@ -89,12 +91,54 @@ def test_the_queue_of_a_community_reads_what_waits_there(community: Community, m
 
 
 def test_the_numbers_of_a_community_read_what_waits_there(community: Community) -> None:
+    moderator = PersonFactory()
+    Moderator.objects.create(community=community, account=moderator)
+    other = Report.objects.exclude(community_id=community.pk).values_list("community_id", flat=True)[0]
+    waiting = Waiting(pending=HERE, reported=HERE)
     with CaptureQueriesContext(connection) as captured:
-        assert waiting_in([community]) == {community.pk: Waiting(pending=HERE, reported=HERE)}
-    assert len(captured) == 2
+        assert waiting_in([community.pk]) == {community.pk: waiting}
+        assert waiting_for(moderator, [community.pk, other]) == {community.pk: waiting}
+        assert waiting_of(moderator, limit=5) == {community: waiting}
+    assert len(captured) == 4
     for sql in captured:
         plan = plan_of(sql["sql"])
         assert rows_read(plan, *TABLES) <= 20, plan
+
+
+def test_more_posts_than_the_most_that_are_counted_are_not_read(
+    community: Community,
+) -> None:
+    assert counts.MOST == 100
+    full = Report.objects.exclude(community_id=community.pk).values_list("community_id", flat=True)[0]
+    hide_some(full)
+    with CaptureQueriesContext(connection) as captured:
+        assert waiting_in([full]) == {full: Waiting(100, 100)}
+        numbers = numbers_of(Community(pk=full))
+    assert numbers == {"pending": 100, "reported": 100, "recent": 100, "hidden": 100}
+    generic = counts.OF_STATES.replace("%s", "%(community)s")
+    for plan in [*(plan_of(sql["sql"]) for sql in captured), generic_plan(generic, {"community": full})]:
+        assert rows_read(plan, *TABLES) <= 800, plan
+
+
+def test_the_list_of_hidden_posts_reads_what_it_shows(community: Community) -> None:
+    full = Report.objects.exclude(community_id=community.pk).values_list("community_id", flat=True)[0]
+    hide_some(full)
+    page = CursorPage(bound_to="hidden", after=(datetime.now(UTC), UUID(int=0)))
+    with CaptureQueriesContext(connection) as captured:
+        assert len(moderation.hidden_posts(community_id=full, page=page)["messages"]) == page.limit
+    generic = moderation.HIDDEN.format(after="")
+    values = {"community": full, "limit": page.limit + 1}
+    for plan in (plan_of(captured[0]["sql"]), generic_plan(generic, values)):
+        assert rows_read(plan, *TABLES) <= page.limit + 1, plan
+
+
+def hide_some(community_id: UUID) -> None:
+    """More than are counted, of which an earlier release has hidden every second one."""
+    chosen = Message.objects.filter(community=community_id, content="Pending").order_by("pk")[:300]
+    Message.objects.filter(pk__in=[post.pk for post in chosen]).update(status="hidden", decided_at=Now())
+    Message.objects.filter(pk__in=[post.pk for post in chosen[::2]]).update(decided_at=None)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE messaging_message")
 
 
 def of_communities() -> list[UUID | None]:

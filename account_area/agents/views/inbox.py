@@ -9,6 +9,7 @@ from account_area.agents import queries
 from account_area.agents.events import cursor_of, inbox_page
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
+from account_area.waiting import places_of
 from config.changes.unread import mark_read, read_position
 
 
@@ -21,7 +22,8 @@ def own(request: HttpRequest) -> HttpResponse:
         return redirect("account_inbox")
     before = request.GET.get("before")
     page = inbox_page(account_id, before=before, read_up_to=read_position(account_id))
-    return render(request, "account_area/agents/inbox.html", {"page": page, "before": before})
+    places = [] if before else places_of(person_of(request))
+    return render(request, "account_area/agents/inbox.html", {"page": page, "before": before, "places": places})
 
 
 @account_page(methods=READ_METHODS)

@@ -25,6 +25,7 @@ from messaging.models import Account, BulkJob, JobState
 from messaging.services.accounts import command_line
 from messaging.services.bulk_jobs import count_rows, finish_job, stop_job
 from messaging.services.hiding import BATCH, hide_batch, posts_hidden_together, posts_to_hide, restore_batch
+from messaging.services.moderators import moderates
 
 # So long a request works on a job before it reports.
 SLICE_SECONDS = 1.0
@@ -40,18 +41,26 @@ class JobInterrupted(Exception):
 def run_slice(job_id: UUID, *, seconds: float = SLICE_SECONDS) -> BulkJob:
     """Work on a job for some time, unless another process does; returns the job as it is then.
 
-    A job whose super admin cannot act any more is stopped.
+    A job whose super admin or moderator cannot decide any more is stopped.
     """
     job = take(BulkJob.objects.filter(pk=job_id).due())
     if job is not None:
         try:
-            if may_decide(job.by):
+            if _may_go_on(job):
                 _work(job, until=time.monotonic() + seconds)
             else:
-                stop_job(job_id=job.pk, by=command_line(), reason="Its super admin cannot decide any more.")
+                stop_job(job_id=job.pk, by=command_line(), reason="Who started it cannot decide any more.")
         finally:
             release(job)
     return BulkJob.objects.select_related("by", "about").defer("ids", "undoes").get(pk=job_id)
+
+
+def run_now(job: BulkJob) -> BulkJob:
+    """Work on a job that was started: the few rows of most jobs are changed at once, the scheduler does the rest."""
+    job = run_slice(job.pk)
+    if job.state == JobState.RUNNING:
+        run_soon()
+    return job
 
 
 def run_soon() -> None:
@@ -107,6 +116,12 @@ def find_action(kind: str) -> tuple[ReadOnlyModelAdmin, AdminAction] | None:
 def may_decide(by: Account | None) -> bool:
     """The account of the command line, which has no password, is inactive."""
     return by is not None and (by.is_of_service or by.can_act)
+
+
+def _may_go_on(job: BulkJob) -> bool:
+    if not may_decide(job.by):
+        return False
+    return job.community_id is None or (job.by is not None and moderates(job.by, job.community_id))
 
 
 def _work(job: BulkJob, *, until: float) -> None:
