@@ -16,7 +16,7 @@ from embeds.models import Embed
 from embeds.services import owned_embed
 
 TABS: tuple[tuple[str, str | Promise], ...] = (
-    ("site", _("Numbers")),
+    ("site", _("Analytics")),
     ("site-install", _("Code and check")),
     ("site-look", _("Look")),
     ("site-pages", _("Pages")),

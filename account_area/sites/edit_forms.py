@@ -28,7 +28,7 @@ class LookForm(EditForm):
     api_fields: Mapping[str, str] = {}
 
     type = forms.ChoiceField(
-        label=_("Form"),
+        label=_("Style"),
         widget=forms.RadioSelect,
         choices=[
             ("corner-tab", _("A tab at the edge of the window")),
@@ -50,10 +50,10 @@ class LookForm(EditForm):
     )
     color = forms.RegexField(COLOR, label=_("Colour"), widget=forms.TextInput(attrs={"type": "color"}))
     message = forms.CharField(
-        label=_("Words"),
+        label=_("Button text"),
         max_length=TRIGGER_MESSAGE_MAX,
         required=False,
-        help_text=_("Without words of yours, it says “Discussion” in the language of the reader."),
+        help_text=_("Without a text of yours, it says “Discussion” in the language of the reader."),
     )
 
     def values_of(self, embed: Embed) -> dict[str, Any]:

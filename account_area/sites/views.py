@@ -65,8 +65,9 @@ def delete(request: HttpRequest, embed: UUID) -> HttpResponse:
     context = {
         "heading": _("Delete “%(name)s”?") % {"name": site.name},
         "explanation": _(
-            "The widget disappears from your pages at once, and its numbers with it. The posts stay in the community, "
-            "where readers and moderators still find them. This cannot be undone; to stop for a while, pause the site."
+            "The widget disappears from your pages at once, and its analytics with it. The posts stay in the "
+            "community, where readers and moderators still find them. This cannot be undone; to stop for a while, "
+            "pause the site."
         ),
         "button": _("Delete the site"),
         "back": reverse("site-settings", args=[site.pk]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -18,6 +19,7 @@ from embeds.services import disable_embed
 from messaging.models import Account, Community, Moderator
 from messaging.services.communities import create_community
 from tests.admin.bystanders import Unchanged
+from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.days import today
 from tests.embeds.making import UNKNOWN_ID, an_embed, send
@@ -50,6 +52,19 @@ def test_the_list_has_the_sites_of_the_person_with_their_posts(client: Client, p
     assert "Of another person" not in shown
     assert "1 post in 7 days" in shown
     assert "mine.example" in shown
+
+
+def test_the_pages_say_what_is(client: Client, person: Account) -> None:
+    holder = agent_with_token(requester=person)
+    site = an_embed(person)
+    look, own = (body(client.get(f"{SITES}{site.pk}/{page}")) for page in ("look/", ""))
+    assert re.findall(r"<(?:legend|label[^>]*)>(Style|Button text)<", look) == ["Style", "Button text"]
+    assert "Analytics · " in own
+    assert '<span class="badge good">Active</span>' in body(client.get(SITES))
+    assert body(client.get(f"/account/agents/{holder.account.handle}/")).count(">Active</span>") > 0
+    assert '<a href="/account/me/">Settings</a>' in own
+    for text in (look, own, body(client.get("/account/me/")), body(client.get("/account/agents/"))):
+        assert not re.search(r">\s*(Form|Words of|Numbers|Myself|Keep|Works)\s*<", text)
 
 
 def test_a_deleted_site_is_not_listed(client: Client, person: Account, unchanged: Unchanged) -> None:

@@ -62,7 +62,7 @@ def test_from_the_list_to_a_widget_that_is_seen(
 
     expect(page.get_by_role("heading", level=1)).to_have_text("How should it look?")
     trigger = page.frame_locator(".preview iframe").locator("community-embed .trigger")
-    page.get_by_label("Words").fill("Talk to us")
+    page.get_by_label("Button text").fill("Talk to us")
     expect(trigger).to_have_text("Talk to us")
     page.get_by_label("A button in the text").check()
     expect(page.frame_locator(".preview iframe").locator("#place community-embed")).to_have_count(1)
