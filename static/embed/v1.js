@@ -296,11 +296,11 @@
       this.trigger.ariaExpanded = opened;
     }
 
-    /** Show the thread in the page, when its place is less than a screen away. */
+    /** Show the thread in the page, when its place is less than a screen away. Farther away, it reserves nothing more. */
     buildNearby() {
       const observer = new IntersectionObserver(safely((entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        observer.disconnect();
+        if (!entries.at(-1).isIntersecting) return this.loaded && this.reserve(0);
+        if (this.frame) return;
         this.opened = true;
         this.buildFrame();
         this.track("panel_open");
@@ -378,17 +378,26 @@
       this.tell("posted", message);
     }
 
-    /**
-     * Nothing that is seen moves: the reserved height is given up only below the screen, and what follows the discussion
-     * stays on the screen while the first posts appear.
-     */
+    /** Nothing that is seen moves, while the first posts appear and while the reserved height is given up. */
     grow(height, loaded) {
-      const { top, bottom } = this.panel.getBoundingClientRect();
+      const { top, bottom } = this.box.getBoundingClientRect();
+      const isOnScreen = bottom > 0 && bottom < innerHeight;
+      const root = document.documentElement;
+      const end = root.scrollHeight;
       this.frame.style.height = height + "px";
-      if (loaded && bottom >= innerHeight) this.panel.style.minHeight = Math.max(0, innerHeight - top) + "px";
+      if (loaded && !(isOnScreen && this.loaded)) {
+        // What follows and is on the screen stays there, as far as the page can be scrolled.
+        this.reserve(isOnScreen ? bottom - top - scrollY : 0);
+        // What follows below the screen stays below it, unless it is a mere margin, or has a place of its own.
+        if (bottom >= innerHeight && (scrollY || end < bottom || end > bottom + 32 && root.scrollHeight < end)) this.reserve(innerHeight - top);
+      }
       // Browsers hold what follows a discussion above the screen.
-      if (!this.loaded && bottom > 0 && bottom < innerHeight) scrollBy({ top: this.panel.getBoundingClientRect().bottom - bottom, behavior: "instant" });
+      if (!this.loaded && isOnScreen) scrollBy({ top: this.box.getBoundingClientRect().bottom - bottom, behavior: "instant" });
       this.loaded = loaded;
+    }
+
+    reserve(height) {
+      this.box.style.minHeight = Math.max(0, height) + "px";
     }
 
     showCount(count) {
