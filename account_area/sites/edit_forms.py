@@ -15,10 +15,14 @@ from account_area.sites.editing import EditForm
 from account_area.sites.fields import DomainsField, PatternsField, WordsField
 from config.api.serializers import validated
 from embeds.models import Embed
-from embeds.models.embed import DESCRIPTION_MAX, NAME_MAX, TRIGGER_MESSAGE_MAX
+from embeds.models.embed import DESCRIPTION_MAX, NAME_MAX, TRIGGER_MESSAGE_MAX, EmbedMode
 from embeds.serializers.inputs import BlacklistBody, EmbedChanges
 
 COLOR = r"^#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})\Z"
+
+
+# The choice of the discussion in the page, among the types of the trigger.
+IN_PAGE = "in-page"
 
 
 class LookForm(EditForm):
@@ -31,6 +35,7 @@ class LookForm(EditForm):
         label=_("Style"),
         widget=forms.RadioSelect,
         choices=[
+            (IN_PAGE, _("Inline: the conversation itself, in your article")),
             ("corner-tab", _("A tab at the edge of the window")),
             ("bubble", _("A round button")),
             ("inline", _("A button in the text, where the code is")),
@@ -58,10 +63,23 @@ class LookForm(EditForm):
 
     def values_of(self, embed: Embed) -> dict[str, Any]:
         look = embed.trigger_config
-        return {name: look[name] for name in self.parts} | {"color": long_color(look["color"])}
+        shown = {"type": IN_PAGE if embed.is_inline else look["type"], "color": long_color(look["color"])}
+        return {name: look[name] for name in self.parts} | shown
 
     def clean_color(self) -> str:
         return long_color(self.cleaned_data["color"])
+
+    def checked(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        look = dict(body["triggerConfig"])
+        if "type" not in look:
+            return super().checked(body)
+        # The mode is no field of the API: there, it is an attribute in the owner's page.
+        is_in_page = look["type"] == IN_PAGE
+        if is_in_page:
+            del look["type"]
+        mode = EmbedMode.INLINE if is_in_page else EmbedMode.PANEL
+        sent = validated(EmbedChanges, {"triggerConfig": look})["trigger_config"]
+        return {"trigger_config": {**sent, "mode": mode.value}}
 
 
 class SettingsForm(EditForm):

@@ -28,8 +28,9 @@ from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 pytestmark = pytest.mark.django_db
 SITES = "/account/sites/"
 NEW = f"{SITES}new/"
-READ = ("", "install/", "seen/", "look/", "preview/", "pages/", "words/", "settings/", "delete/", "numbers.csv")
-POSTED = ("install/", "allow/", "look/", "pages/", "words/", "settings/", "pause/", "resume/", "delete/")
+STEPS = ("start/", "install/", "look/")
+READ = ("", *STEPS, "seen/", "preview/", "pages/", "words/", "settings/", "delete/", "numbers.csv")
+POSTED = (*STEPS, "allow/", "pages/", "words/", "settings/", "pause/", "resume/", "delete/")
 
 
 def body(response: Any) -> str:
