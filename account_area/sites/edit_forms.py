@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from account_area.fields import MultilineField
 from account_area.sites.communities import CommunityField
 from account_area.sites.editing import EditForm
-from account_area.sites.fields import DomainsField, PatternsField, WordsField
+from account_area.sites.fields import DomainsField, PatternsField, ShowsField, WordsField
 from config.api.serializers import validated
 from embeds.models import Embed
 from embeds.models.embed import DESCRIPTION_MAX, NAME_MAX, TRIGGER_MESSAGE_MAX, EmbedMode
@@ -87,6 +87,7 @@ class SettingsForm(EditForm):
         "name": ("name",),
         "description": ("description",),
         "community": ("communityId",),
+        "shows": ("shows",),
         "whitelist": ("domainWhitelist",),
         "blacklist": ("domainBlacklist",),
     }
@@ -101,6 +102,7 @@ class SettingsForm(EditForm):
         label=_("Notes"), max_length=DESCRIPTION_MAX, required=False, rows=3, help_text=_("For you alone.")
     )
     community = CommunityField(help_text=_("New posts belong to it. Posts that exist stay where they are."))
+    shows = ShowsField()
     whitelist = DomainsField(
         label=_("Domains of the site"),
         help_text=_(
@@ -121,6 +123,7 @@ class SettingsForm(EditForm):
             "name": embed.name,
             "description": embed.description.replace("\r\n", "\n"),
             "community": embed.community.slug,
+            "shows": embed.shows,
             "whitelist": embed.domain_whitelist,
             "blacklist": embed.domain_blacklist,
         }

@@ -15,11 +15,11 @@ from account_area.forms import AccountForm
 from account_area.sites.code_check import CODE_MAX
 from account_area.sites.communities import CommunityField
 from account_area.sites.editing import EditForm
-from account_area.sites.fields import AddressField, domain_entry
+from account_area.sites.fields import AddressField, ShowsField, domain_entry
 from account_area.submissions import OnceForm
 from config.api.serializers import validated
 from embeds.checkup import parts_of
-from embeds.models import Embed
+from embeds.models import Embed, Shows
 from embeds.models.embed import NAME_MAX, EmbedMode
 from embeds.serializers.inputs import NewEmbed
 from embeds.services import create_embed
@@ -49,6 +49,7 @@ class FirstStepForm(AccountForm):
         choices=[(NEW, _("A new one with the name of the site; you moderate it")), (EXISTING, _("One that exists"))],
     )
     community = CommunityField(required=False, help_text=_("Its name, or one of the list."))
+    shows = ShowsField(initial=Shows.COMMUNITY.value)
 
     def offer_communities(self, owner: Account, *, present: Community | None = None) -> None:
         self.fields["community"].label = _("Which community")
@@ -97,6 +98,7 @@ class NewSiteForm(FirstStepForm, OnceForm):
                 "name": self.cleaned_data["name"],
                 "communityId": self.community_id(self.owner),
                 "domainWhitelist": [self.cleaned_data["address"]],
+                "shows": self.cleaned_data["shows"],
             },
         )
         # The first choice of the next step.
@@ -111,6 +113,7 @@ class StartedSiteForm(FirstStepForm, EditForm):
         "name": ("name",),
         "address": ("domainWhitelist",),
         "community": ("communityId",),
+        "shows": ("shows",),
     }
 
     def __init__(self, embed: Embed, data: QueryDict | None = None) -> None:
@@ -119,7 +122,12 @@ class StartedSiteForm(FirstStepForm, EditForm):
         self.offer_communities(embed.owner, present=embed.community)
 
     def values_of(self, embed: Embed) -> dict[str, Any]:
-        return {"name": embed.name, "address": _address_of(embed), "community": embed.community.slug}
+        return {
+            "name": embed.name,
+            "address": _address_of(embed),
+            "community": embed.community.slug,
+            "shows": embed.shows,
+        }
 
     def changes(self, current: Mapping[str, Any]) -> dict[str, Any]:
         changed = super().changes(current)

@@ -32,6 +32,7 @@ FORMS = {
         "name": "New name",
         "description": "Line 1\r\nLine 2",
         "community": "other",
+        "shows": "everyone",
         "whitelist": "Site.EXAMPLE\nhttps://shop.example/x\n*.site.example",
         "blacklist": "bad.site.example",
     },
@@ -71,6 +72,7 @@ def test_each_form_saves_its_fields_and_writes_nothing_that_is_not_changed(
     assert site.page_rules == {"type": "patterns", "patterns": ["/blog/*", "/news/*"]}
     assert site.blocked_words == ["spam*", "buy now"]
     assert (site.name, site.description, site.community.slug) == ("New name", "Line 1\nLine 2", "other")
+    assert site.shows == "everyone"
     assert site.domain_whitelist == ["site.example", "shop.example", "*.site.example"]
     assert site.domain_blacklist == ["bad.site.example"]
     assert "Saved." in client.get(f"{SITES}{site.pk}/look/").content.decode()
@@ -159,6 +161,8 @@ def test_a_change_in_another_tab_is_told_once_and_nothing_is_lost(client: Client
         ("settings", {"name": ""}, "This field is required"),
         ("settings", {"name": "a\u202eb"}, "errorlist"),
         ("settings", {"community": "unknown"}, "no such community"),
+        ("settings", {"shows": "nobody"}, "Select a valid choice"),
+        ("settings", {"shows": ""}, "This field is required"),
         ("settings", {"whitelist": "a b"}, "Line 1: Write a domain"),
         ("settings", {"blacklist": "fine.example\n;"}, "Line 2: Write a domain"),
         ("settings", {"whitelist": "\n".join(f"s{n}.example" for n in range(1_001))}, "At most 1000 lines"),

@@ -67,11 +67,12 @@ def site(person: Account) -> Embed:
 
 def start(site: Embed, **fields: Any) -> dict[str, Any]:
     form = {"name": site.name, "address": "harbour.example", "community_choice": "existing"}
-    return form | {"community": site.community.slug} | fields
+    return form | {"community": site.community.slug, "shows": "community"} | fields
 
 
 def test_inline_is_the_first_choice_and_has_its_line_of_code(client: Client) -> None:
     form = {"name": "Gazette", "address": "a.example", "community_choice": "new", "submission": str(uuid4())}
+    form["shows"] = "everyone"
     step = client.post(NEW, form)["Location"]
     site = Embed.objects.get()
     page = body(client.get(step))
@@ -142,13 +143,13 @@ def test_the_first_step_again_changes_nothing_else(client: Client, site: Embed, 
     update_embed(embed_id=site.pk, owner=person, domain_whitelist=["*.old.example", "old.example", "more.example"])
     other = CommunityFactory(slug="other")
     assert 'value="old.example"' in body(client.get(f"{SITES}{site.pk}/start/"))
-    fields = start(site, address="new.example", community="other")
+    fields = start(site, address="new.example", community="other", shows="everyone")
     assert send(client, site, "start/", **fields).status_code == 302
     site.refresh_from_db()
     assert site.domain_whitelist == ["new.example", "*.old.example", "more.example"]
-    assert site.community == other
+    assert (site.community, site.shows) == (other, "everyone")
     before = site.updated_at
-    assert send(client, site, "start/", **start(site, address="new.example")).status_code == 302
+    assert send(client, site, "start/", **start(site, address="new.example", shows="everyone")).status_code == 302
     site.refresh_from_db()
     assert site.updated_at == before
 
@@ -160,6 +161,8 @@ def test_the_first_step_again_changes_nothing_else(client: Client, site: Embed, 
         *({"address": address} for address in ("", "no address", "ftp://a.example", "https://" + "a" * 2_100)),
         *({"community": community} for community in ("", "unknown")),
         {"community_choice": "other"},
+        {"shows": ""},
+        {"shows": "nobody"},
     ],
 )
 def test_a_first_step_that_is_not_valid_changes_nothing(client: Client, site: Embed, fields: dict[str, str]) -> None:

@@ -14,7 +14,7 @@ from django.test import Client
 
 from account_area.sites.numbers import Numbers
 from embeds.analytics.recent import posts_by_day
-from embeds.models import DailyCount, Embed, EmbedStatus
+from embeds.models import DailyCount, Embed, EmbedStatus, Shows
 from embeds.services import disable_embed
 from messaging.models import Account, Community, Moderator
 from messaging.services.communities import create_community
@@ -39,7 +39,12 @@ def body(response: Any) -> str:
 
 
 def sent(**fields: Any) -> dict[str, Any]:
-    form = {"name": "Harbour Gazette", "address": "https://www.Harbour.example/news", "community_choice": "new"}
+    form = {
+        "name": "Harbour Gazette",
+        "address": "https://www.Harbour.example/news",
+        "community_choice": "new",
+        "shows": "community",
+    }
     return form | {"submission": str(uuid4())} | fields
 
 
@@ -114,6 +119,17 @@ def test_an_address_gives_the_domain(client: Client) -> None:
         assert Embed.objects.latest("created_at").domain_whitelist == [entry]
 
 
+def test_the_owner_of_a_new_site_decides_what_it_shows(client: Client) -> None:
+    page = body(client.get(NEW))
+    assert re.findall(r'name="shows" value="(\w+)"[^>]*?( checked)?>', page) == [
+        ("community", " checked"),
+        ("everyone", ""),
+    ]
+    for shows in Shows.values:
+        client.post(NEW, sent(shows=shows))
+        assert Embed.objects.latest("created_at").shows == shows
+
+
 @pytest.mark.parametrize("named_by", ["slug", "name"])
 def test_a_new_site_may_have_a_community_that_exists(client: Client, named_by: str) -> None:
     community = CommunityFactory(name="The Harbour", slug="harbour")
@@ -127,7 +143,7 @@ def test_a_form_that_is_not_valid_creates_nothing_and_says_so(client: Client) ->
         *({"name": name} for name in ("", "x" * 121, "\u202eevil")),
         *({"address": address} for address in addresses),
         *({"community_choice": "existing", "community": community} for community in ("", "unknown")),
-        *({"community_choice": "other"}, {"submission": ""}, {"submission": "x"}),
+        *({"community_choice": "other"}, {"submission": ""}, {"submission": "x"}, {"shows": ""}, {"shows": "nobody"}),
     ):
         response = client.post(NEW, sent(**fields))
         assert (response.status_code, "errorlist" in body(response)) == (200, True), fields
