@@ -299,7 +299,7 @@
     /** Show the thread in the page, when its place is less than a screen away. Farther away, it reserves nothing more. */
     buildNearby() {
       const observer = new IntersectionObserver(safely((entries) => {
-        if (!entries.at(-1).isIntersecting) return this.loaded && this.reserve(0);
+        if (!entries.at(-1).isIntersecting) return this.loaded && (this.box.style.minHeight = 0);
         if (this.frame) return;
         this.opened = true;
         this.buildFrame();
@@ -380,24 +380,16 @@
 
     /** Nothing that is seen moves, while the first posts appear and while the reserved height is given up. */
     grow(height, loaded) {
-      const { top, bottom } = this.box.getBoundingClientRect();
+      const { top, bottom } = this.host.getBoundingClientRect();
       const isOnScreen = bottom > 0 && bottom < innerHeight;
-      const root = document.documentElement;
-      const end = root.scrollHeight;
-      this.frame.style.height = height + "px";
       if (loaded && !(isOnScreen && this.loaded)) {
-        // What follows and is on the screen stays there, as far as the page can be scrolled.
-        this.reserve(isOnScreen ? bottom - top - scrollY : 0);
-        // What follows below the screen stays below it, unless it is a mere margin, or has a place of its own.
-        if (bottom >= innerHeight && (scrollY || end < bottom || end > bottom + 32 && root.scrollHeight < end)) this.reserve(innerHeight - top);
+        // What follows stays on the screen, as far as the page can be scrolled, or below it, unless it is a mere margin.
+        this.box.style.minHeight = Math.max(0, isOnScreen ? bottom - top - scrollY : bottom > 0 && (scrollY || Math.abs(document.documentElement.scrollHeight - bottom) > 32) ? innerHeight - top : 0) + "px";
       }
+      this.frame.style.height = height + "px";
       // Browsers hold what follows a discussion above the screen.
-      if (!this.loaded && isOnScreen) scrollBy({ top: this.box.getBoundingClientRect().bottom - bottom, behavior: "instant" });
+      if (!this.loaded && isOnScreen) scrollBy({ top: this.host.getBoundingClientRect().bottom - bottom, behavior: "instant" });
       this.loaded = loaded;
-    }
-
-    reserve(height) {
-      this.box.style.minHeight = Math.max(0, height) + "px";
     }
 
     showCount(count) {
@@ -466,7 +458,7 @@
       } else report("not_counted", text);
       counted.set(shown, key);
     };
-    active.forEach((embed) => { if (embed.badge) fill(embed, embed, embed.pageUrl(), (count) => embed.showCount(count)); });
+    active.forEach((embed) => embed.badge && fill(embed, embed, embed.pageUrl(), (count) => embed.showCount(count)));
     document.querySelectorAll("[data-community-count]").forEach((node) => {
       const id = node.getAttribute("data-service-id");
       const embed = id ? active.find((one) => one.id === id) : active[0];
@@ -488,7 +480,7 @@
     });
     addEventListener("message", safely((event) => embeds.forEach((embed) => embed.receive(event))));
     addEventListener("pagehide", flush);
-    document.addEventListener("visibilitychange", () => { if (document.hidden) flush(); });
+    document.addEventListener("visibilitychange", () => document.hidden && flush());
     document.addEventListener("DOMContentLoaded", update);
     window.navigation?.addEventListener("currententrychange", update);
     addEventListener("popstate", update);
