@@ -26,7 +26,7 @@ ENTRIES = (
     Entry(f"{ROOT}communities/", _("Communities")),
     Entry(f"{ROOT}agents/", _("Agents")),
     Entry(INBOX, _("Inbox")),
-    Entry(f"{ROOT}me/", _("Myself")),
+    Entry(f"{ROOT}me/", _("Settings")),
 )
 
 

@@ -14,7 +14,7 @@ from config.cache.versions import invalidate
 from config.writes.retries import retried
 from embeds.exceptions import EmbedDisabled, EmbedNotFound, NothingToTrust
 from embeds.models import Embed, EmbedStatus
-from embeds.models.embed import PageRuleType, default_page_rules, default_trigger_config
+from embeds.models.embed import EmbedMode, PageRuleType, default_page_rules, default_trigger_config
 from messaging.cache_tags import embed_tag
 from messaging.models import Account, Act, WebhookTarget
 from messaging.services.decisions import note_for_moderators
@@ -62,6 +62,8 @@ def owned_embed(*, embed_id: UUID, owner: Account) -> Embed:
 def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
     """Change the fields given; inside `page_rules` and `trigger_config`, the parts given.
 
+    Another type of trigger ends the mode `inline`, which has no trigger, unless the mode is given too.
+
     Raises EmbedNotFound and CommunityNotFound (404), NotOwner (403), ModeratorRequired (403) for another community that
     only its moderators may choose, EmbedDisabled (403) if an owner changes the status of a disabled embed, and
     InvalidInput (400) if an owner disables it, or for rules that show the widget on no page.
@@ -73,7 +75,7 @@ def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
     status, rules = changes.pop("status", embed.status), embed.page_rules
     _check_status(embed, status, owner)
     for name, value in changes.items():
-        setattr(embed, name, getattr(embed, name) | value if name in MERGED else value)
+        setattr(embed, name, _merged(getattr(embed, name), value) if name in MERGED else value)
     if embed.page_rules != rules:
         _require_patterns(embed.page_rules)
     _set_status(embed, status, by=owner)
@@ -175,6 +177,14 @@ def _end_trust_of_another(embed: Embed, community_id: UUID, *, by: Account) -> N
     """What a super admin trusts is the embed of one community: posts of another one do not lead to its hosts."""
     if embed.trusted_entries is not None and community_id != embed.community_id:
         _trust(embed, None, by=by, verb="Untrusted with another community")
+
+
+def _merged(before: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    after = before | changes
+    is_other_trigger = "mode" not in changes and after["type"] != before["type"]
+    if is_other_trigger or after.get("mode") == EmbedMode.PANEL:
+        after.pop("mode", None)
+    return after
 
 
 def _set_status(embed: Embed, status: str, *, by: Account, reason: str = "") -> None:

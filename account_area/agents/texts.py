@@ -30,7 +30,7 @@ REQUESTS = {
     RequestStatus.CANCELLED: (_("Withdrawn"), ""),
 }
 TOKENS = {
-    TokenStatus.ACTIVE: (_("Works"), "good"),
+    TokenStatus.ACTIVE: (_("Active"), "good"),
     TokenStatus.REVOKED: (_("Revoked"), "bad"),
     TokenStatus.EXPIRED: (_("Expired"), ""),
     TokenStatus.SUSPENDED: (_("Stopped"), "bad"),
@@ -53,7 +53,7 @@ EVENTS = {
     InboxType.TOKEN_EXPIRING: _("Tokens that expire soon"),
 }
 WEBHOOKS = {
-    WebhookStatus.ACTIVE: (_("Works"), "good"),
+    WebhookStatus.ACTIVE: (_("Active"), "good"),
     WebhookStatus.FAILING: (_("Fails, is tried again"), "waiting"),
     WebhookStatus.DISABLED: (_("Disabled"), "bad"),
 }

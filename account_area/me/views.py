@@ -1,4 +1,4 @@
-"""The page "Myself": the profile, and the way to all other pages of one's own."""
+"""The page "Settings": the profile, and the way to all other pages of one's own."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ from messaging.services import bans, moderating
 Decide = Callable[..., Any]
 POST_DECISIONS: dict[str, Decide] = {
     "approve": moderating.approve,
+    "dismiss": moderating.dismiss,
     "hide": moderating.hide,
     "restore": moderating.restore,
     "undo-hiding": moderating.undo_hiding,
@@ -90,7 +91,7 @@ def _carry_out(
 
 def _times(decision: str, sent: Mapping[str, str], pk: UUID) -> dict[str, datetime | None]:
     """What the page showed, which the decision is about."""
-    if decision == "approve":
+    if decision in ("approve", "dismiss"):
         return {"seen_at": seen_at(sent, pk)}
     return {"decided_at": decided_at(sent, pk)} if decision == "undo-hiding" else {}
 
@@ -101,6 +102,9 @@ def _tell(request: HttpRequest, decision: str, done: Collection[UUID], refusals:
         restored = ngettext("%(number)s post restored.", "%(number)s posts restored.", number)
         texts = {
             "approve": ngettext("%(number)s post approved.", "%(number)s posts approved.", number),
+            "dismiss": ngettext(
+                "Reports of %(number)s post dismissed.", "Reports of %(number)s posts dismissed.", number
+            ),
             "hide": ngettext("%(number)s post hidden.", "%(number)s posts hidden.", number),
             "restore": restored,
             "undo-hiding": restored,

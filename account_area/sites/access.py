@@ -17,7 +17,7 @@ from embeds.models import Embed
 from embeds.services import owned_embed
 
 TABS: tuple[tuple[str, str | Promise], ...] = (
-    ("site", _("Numbers")),
+    ("site", _("Analytics")),
     ("site-posts", _("Posts")),
     ("site-install", _("Code and check")),
     ("site-look", _("Look")),

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from config.html_references import without_long_references
 from embeds.embed_code import LOADER_PATH
 from embeds.models import Embed
+from embeds.models.embed import EmbedMode
 
 CODE_MAX = 500_000
 Attributes = dict[str, str]
@@ -69,6 +70,11 @@ def _faults(script: Attributes, site: Embed) -> list[str]:
     if service_id != str(site.pk):
         faults.append(
             _("data-service-id is %(found)s; it should be %(right)s") % {"found": service_id or "–", "right": site.pk}
+        )
+    mode = script.get("data-mode", "")
+    if site.is_inline and mode != EmbedMode.INLINE:
+        faults.append(
+            _("data-mode is %(found)s; it should be %(right)s") % {"found": mode or "–", "right": EmbedMode.INLINE}
         )
     if script.get("type", "text/javascript") not in ("", "text/javascript", "module"):
         faults.append(_("type is %(found)s, so a browser does not run it. Leave it out.") % {"found": script["type"]})

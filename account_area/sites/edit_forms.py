@@ -12,13 +12,17 @@ from django.utils.translation import gettext_lazy as _
 from account_area.fields import MultilineField
 from account_area.sites.communities import CommunityField
 from account_area.sites.editing import EditForm
-from account_area.sites.fields import DomainsField, PatternsField, WordsField
+from account_area.sites.fields import DomainsField, PatternsField, ShowsField, WordsField
 from config.api.serializers import validated
 from embeds.models import Embed
-from embeds.models.embed import DESCRIPTION_MAX, NAME_MAX, TRIGGER_MESSAGE_MAX
+from embeds.models.embed import DESCRIPTION_MAX, NAME_MAX, TRIGGER_MESSAGE_MAX, EmbedMode
 from embeds.serializers.inputs import BlacklistBody, EmbedChanges
 
 COLOR = r"^#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})\Z"
+
+
+# The choice of the discussion in the page, among the types of the trigger.
+IN_PAGE = "in-page"
 
 
 class LookForm(EditForm):
@@ -28,9 +32,10 @@ class LookForm(EditForm):
     api_fields: Mapping[str, str] = {}
 
     type = forms.ChoiceField(
-        label=_("Form"),
+        label=_("Style"),
         widget=forms.RadioSelect,
         choices=[
+            (IN_PAGE, _("Inline: the conversation itself, in your article")),
             ("corner-tab", _("A tab at the edge of the window")),
             ("bubble", _("A round button")),
             ("inline", _("A button in the text, where the code is")),
@@ -50,18 +55,31 @@ class LookForm(EditForm):
     )
     color = forms.RegexField(COLOR, label=_("Colour"), widget=forms.TextInput(attrs={"type": "color"}))
     message = forms.CharField(
-        label=_("Words"),
+        label=_("Button text"),
         max_length=TRIGGER_MESSAGE_MAX,
         required=False,
-        help_text=_("Without words of yours, it says “Discussion” in the language of the reader."),
+        help_text=_("Without a text of yours, it says “Discussion” in the language of the reader."),
     )
 
     def values_of(self, embed: Embed) -> dict[str, Any]:
         look = embed.trigger_config
-        return {name: look[name] for name in self.parts} | {"color": long_color(look["color"])}
+        shown = {"type": IN_PAGE if embed.is_inline else look["type"], "color": long_color(look["color"])}
+        return {name: look[name] for name in self.parts} | shown
 
     def clean_color(self) -> str:
         return long_color(self.cleaned_data["color"])
+
+    def checked(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        look = dict(body["triggerConfig"])
+        if "type" not in look:
+            return super().checked(body)
+        # The mode is no field of the API: there, it is an attribute in the owner's page.
+        is_in_page = look["type"] == IN_PAGE
+        if is_in_page:
+            del look["type"]
+        mode = EmbedMode.INLINE if is_in_page else EmbedMode.PANEL
+        sent = validated(EmbedChanges, {"triggerConfig": look})["trigger_config"]
+        return {"trigger_config": {**sent, "mode": mode.value}}
 
 
 class SettingsForm(EditForm):
@@ -69,6 +87,7 @@ class SettingsForm(EditForm):
         "name": ("name",),
         "description": ("description",),
         "community": ("communityId",),
+        "shows": ("shows",),
         "whitelist": ("domainWhitelist",),
         "blacklist": ("domainBlacklist",),
     }
@@ -83,6 +102,7 @@ class SettingsForm(EditForm):
         label=_("Notes"), max_length=DESCRIPTION_MAX, required=False, rows=3, help_text=_("For you alone.")
     )
     community = CommunityField(help_text=_("New posts belong to it. Posts that exist stay where they are."))
+    shows = ShowsField()
     whitelist = DomainsField(
         label=_("Domains of the site"),
         help_text=_(
@@ -103,6 +123,7 @@ class SettingsForm(EditForm):
             "name": embed.name,
             "description": embed.description.replace("\r\n", "\n"),
             "community": embed.community.slug,
+            "shows": embed.shows,
             "whitelist": embed.domain_whitelist,
             "blacklist": embed.domain_blacklist,
         }

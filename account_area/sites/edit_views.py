@@ -28,10 +28,18 @@ FRAMES = {"frame-src": "'self'"}
 
 @account_page(policy=FRAMES)
 def look(request: HttpRequest, embed: UUID) -> HttpResponse:
+    """The look of a site. In the creation of a site, both buttons save it: one goes on, the other goes back."""
     site = own_site(request, embed)
+    form = LookForm(site, request.POST if request.method == "POST" else None)
+    if not (form.is_bound and form.save(person_of(request))):
+        return site_page(request, "site-look", site, {"form": form})
     if is_new(request):
-        return _edited(request, "site-look", site, LookForm, after=reverse("site-install", args=[site.pk]) + "?new=1")
-    return _edited(request, "site-look", site, LookForm)
+        return redirect(reverse("site-start" if "back" in request.POST else "site-install", args=[site.pk]) + "?new=1")
+    if form.embed.is_inline != site.is_inline:
+        messages.success(request, _("Saved. The code of the site is another one now: replace it on your pages."))
+        return redirect("site-install", site.pk)
+    messages.success(request, _("Saved."))
+    return redirect("site-look", site.pk)
 
 
 @account_page
@@ -67,13 +75,10 @@ def words(request: HttpRequest, embed: UUID) -> HttpResponse:
     return site_page(request, "site-words", site, context)
 
 
-def _edited(
-    request: HttpRequest, name: str, site: Embed, form_class: type[EditForm], *, after: str = "", **context: Any
-) -> HttpResponse:
-    """Show the form of a page, or save it and go to `after`, which is the same page by default."""
+def _edited(request: HttpRequest, name: str, site: Embed, form_class: type[EditForm], **context: Any) -> HttpResponse:
+    """Show the form of a page, or save it and show the page again."""
     form = form_class(site, request.POST if request.method == "POST" else None)
     if form.is_bound and form.save(person_of(request)):
-        if not after:
-            messages.success(request, _("Saved."))
-        return redirect(after or reverse(name, args=[site.pk]))
+        messages.success(request, _("Saved."))
+        return redirect(name, site.pk)
     return site_page(request, name, site, {"form": form} | context)

@@ -37,17 +37,19 @@ class EditForm(ComparedForm):
         self.carry_out(self._update, owner=owner)
         return self.is_valid()
 
-    def _update(self, *, owner: Account) -> Embed | None:
+    def _update(self, *, owner: Account) -> Embed:
+        """`embed` is the row as it is locked, then as it is saved."""
         body: dict[str, Any] = {}
-        for name, value in self.changes(self.values_of(locked(self.embed.pk))).items():
+        self.embed = locked(self.embed.pk)
+        for name, value in self.changes(self.values_of(self.embed)).items():
             *outer, last = self.parts[name]
             target = body
             for part in outer:
                 target = target.setdefault(part, {})
             target[last] = self.sent(name, value)
-        if not body:
-            return None
-        return update_embed(embed_id=self.embed.pk, owner=owner, **self.checked(body))
+        if body:
+            self.embed = update_embed(embed_id=self.embed.pk, owner=owner, **self.checked(body))
+        return self.embed
 
     def sent(self, name: str, value: Any) -> Any:
         """A value of the form as the API takes it."""

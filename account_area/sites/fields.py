@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from account_area.fields import WORD_FAULTS
 from embeds.checkup import ADDRESS_MAX, NoAddress, parts_of
 from embeds.domains import InvalidDomain, normalize_entry
+from embeds.models import Shows
 from embeds.models.embed import DOMAIN_MAX, DOMAINS_MAX, PATTERN_MAX, PATTERNS_MAX, WORD_MAX, WORDS_MAX
 from messaging.word_lists import InvalidWord, check_words
 from messaging.word_lists.entries import parse_entry
@@ -89,6 +90,23 @@ class AddressField(forms.CharField):
             except NoAddress:
                 raise ValidationError(_("Write the address of a web page, such as https://example.com/blog.")) from None
         return address
+
+
+class ShowsField(forms.ChoiceField):
+    """Whose posts the widget shows."""
+
+    def __init__(self, **options: Any) -> None:
+        choices = [
+            (Shows.COMMUNITY.value, _("Only posts of my community")),
+            (
+                Shows.EVERYONE.value,
+                _(
+                    "Everything that is written about this page, also by others; you can hide it on your pages, but "
+                    "their rules are not yours"
+                ),
+            ),
+        ]
+        super().__init__(label=_("What the widget shows"), widget=forms.RadioSelect, choices=choices, **options)
 
 
 def with_scheme(address: str) -> str:

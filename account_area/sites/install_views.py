@@ -38,7 +38,7 @@ def install(request: HttpRequest, embed: UUID) -> HttpResponse:
     address = AddressForm(request.GET if "address" in request.GET else None)
     code = CodeForm(request.POST if request.method == "POST" else None)
     context = {
-        "code": embed_code(app_url=settings.APP_URL, embed_id=site.pk),
+        "code": embed_code(app_url=settings.APP_URL, embed_id=site.pk, is_inline=site.is_inline),
         "policy": content_policy(),
         "state": state_of(seen),
         "refused": _refused(site, seen),

@@ -22,9 +22,11 @@ PERIODS = (7, 30, 90)
 DEFAULT_PERIOD = 30
 PAGES_MAX = 20
 
+# A discussion in the page has no trigger: it is viewed with the page.
+VIEWS, VIEWS_IN_PAGE = (KnownEvent.TRIGGER_VIEW,), (KnownEvent.EMBED_LOAD,)
 # The steps of a reader, each with the events that count for it.
 STEPS: tuple[tuple[str | Promise, str | Promise, tuple[KnownEvent, ...]], ...] = (
-    (gettext_lazy("Views"), gettext_lazy("Views by day"), (KnownEvent.TRIGGER_VIEW,)),
+    (gettext_lazy("Views"), gettext_lazy("Views by day"), VIEWS),
     (gettext_lazy("Opened"), gettext_lazy("Opened by day"), (KnownEvent.PANEL_OPEN,)),
     (
         gettext_lazy("Posts and replies"),
@@ -67,6 +69,10 @@ class Numbers:
 
     def __init__(self, site: Embed, *, days: int, today: date) -> None:
         first = today - timedelta(days=days - 1)
+        self.steps = [
+            (str(label), str(title), VIEWS_IN_PAGE if site.is_inline and events == VIEWS else events)
+            for label, title, events in STEPS
+        ]
         self.days = days
         self.now = summarize(embed_id=site.pk, first=first, last=today)
         self.before = summarize(embed_id=site.pk, first=first - timedelta(days=days), last=first - timedelta(days=1))
@@ -74,16 +80,16 @@ class Numbers:
     @property
     def figures(self) -> list[Figure]:
         now, before = self.now.counts, self.before.counts
-        steps = [Figure(str(label), _sum(now, events), _sum(before, events)) for label, _title, events in STEPS]
+        steps = [Figure(label, _sum(now, events), _sum(before, events)) for label, _title, events in self.steps]
         return [*steps, Figure(_("Visitors"), self.now.unique_visitors, self.before.unique_visitors)]
 
     @property
     def funnel(self) -> list[FunnelStep]:
-        counts = [_sum(self.now.counts, events) for *_names, events in STEPS]
+        counts = [_sum(self.now.counts, events) for *_names, events in self.steps]
         steps, previous = [], 0
-        for (label, *_rest), count in zip(STEPS, counts, strict=True):
+        for (label, *_rest), count in zip(self.steps, counts, strict=True):
             share = round(count * 100 / previous) if previous >= count and previous else None
-            steps.append(FunnelStep(str(label), count, share, round(count * 100 / max(*counts, 1))))
+            steps.append(FunnelStep(label, count, share, round(count * 100 / max(*counts, 1))))
             previous = count
         return steps
 
@@ -92,18 +98,18 @@ class Numbers:
         """One for each step: their numbers differ too much for one scale."""
         return [
             Plot(
-                str(title),
-                [Series(str(label), {day: _sum(counts, events) for day, counts in self.now.days.items()})],
+                title,
+                [Series(label, {day: _sum(counts, events) for day, counts in self.now.days.items()})],
                 list(self.now.days),
             )
-            for label, title, events in STEPS
+            for label, title, events in self.steps
         ]
 
     @property
     def pages(self) -> list[tuple[str, list[int]]]:
         """(path, number of each step) of the busiest pages; an empty path is all others."""
         rows = [
-            (path, [_sum(counts, events) for *_names, events in STEPS])
+            (path, [_sum(counts, events) for *_names, events in self.steps])
             for path, counts in self.now.pages.items()
             if path != OTHER
         ]

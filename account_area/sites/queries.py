@@ -28,8 +28,11 @@ def has_other_sites(site: Embed) -> bool:
 
 
 def locked(embed_id: UUID) -> Embed:
-    """The site's row, until the end of the transaction; its community is read too."""
-    return Embed.objects.select_related("community").select_for_update(of=("self",)).get(pk=embed_id)
+    """The site's row, until the end of the transaction.
+
+    Without its community: after a wait for a transaction that has changed it, the row would match no joined one.
+    """
+    return Embed.objects.select_for_update().get(pk=embed_id)
 
 
 def sightings_of(embed_id: UUID) -> list[Sighting]:

@@ -13,6 +13,7 @@ urlpatterns = [
     path(SITE, numbers_views.numbers, name="site"),
     path(f"{SITE}posts/", posts_views.posts, name="site-posts"),
     path(f"{SITE}numbers.csv", numbers_views.table, name="site-table"),
+    path(f"{SITE}start/", views.start, name="site-start"),
     path(f"{SITE}install/", install_views.install, name="site-install"),
     path(f"{SITE}seen/", install_views.seen, name="site-seen"),
     path(f"{SITE}allow/", install_views.allow, name="site-allow"),

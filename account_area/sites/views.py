@@ -16,7 +16,7 @@ from account_area.moderation.counts import waiting_for
 from account_area.page import account_page
 from account_area.people import person_of
 from account_area.sites.access import own_site
-from account_area.sites.forms import NewSiteForm
+from account_area.sites.forms import NewSiteForm, StartedSiteForm
 from account_area.sites.queries import last_seen, sites_of
 from config.database.sql import database_now
 from config.plots import Line, days_until, values_of
@@ -47,7 +47,17 @@ def new_site(request: HttpRequest) -> HttpResponse:
     form = NewSiteForm(person_of(request), request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid() and (location := form.create()):
         return redirect(location)
-    return render(request, "account_area/sites/new.html", {"form": form, "step": 1})
+    return render(request, "account_area/sites/new.html", {"form": form})
+
+
+@account_page
+def start(request: HttpRequest, embed: UUID) -> HttpResponse:
+    """The first step again, of a site that it has created."""
+    site = own_site(request, embed)
+    form = StartedSiteForm(site, request.POST if request.method == "POST" else None)
+    if form.is_bound and form.save(person_of(request)):
+        return redirect(reverse("site-look", args=[site.pk]) + "?new=1")
+    return render(request, "account_area/sites/new.html", {"form": form, "site": site})
 
 
 @account_page(methods=["POST"])
@@ -70,8 +80,9 @@ def delete(request: HttpRequest, embed: UUID) -> HttpResponse:
     context = {
         "heading": _("Delete “%(name)s”?") % {"name": site.name},
         "explanation": _(
-            "The widget disappears from your pages at once, and its numbers with it. The posts stay in the community, "
-            "where readers and moderators still find them. This cannot be undone; to stop for a while, pause the site."
+            "The widget disappears from your pages at once, and its analytics with it. The posts stay in the "
+            "community, where readers and moderators still find them. This cannot be undone; to stop for a while, "
+            "pause the site."
         ),
         "button": _("Delete the site"),
         "back": reverse("site-settings", args=[site.pk]),

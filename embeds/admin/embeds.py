@@ -164,7 +164,8 @@ class EmbedAdmin(ManyRowsAdmin):
 
     @admin.display(description="embed code")
     def code(self, embed: Embed) -> str:
-        return format_html("<code>{}</code>", embed_code(app_url=settings.APP_URL, embed_id=embed.pk))
+        code = embed_code(app_url=settings.APP_URL, embed_id=embed.pk, is_inline=embed.is_inline)
+        return format_html("<code>{}</code>", code)
 
 
 NOT_SHOWN = {

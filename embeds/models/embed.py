@@ -55,6 +55,13 @@ class TriggerType(models.TextChoices):
     INLINE = "inline"
 
 
+class EmbedMode(models.TextChoices):
+    """What `data-mode` in the code of a site says: a button that opens a panel, or the discussion in the page."""
+
+    PANEL = "panel"
+    INLINE = "inline"
+
+
 class TriggerPosition(models.TextChoices):
     BOTTOM_RIGHT = "bottom-right"
     BOTTOM_LEFT = "bottom-left"
@@ -73,7 +80,11 @@ def default_page_rules() -> dict[str, Any]:
 
 
 def default_trigger_config() -> dict[str, Any]:
-    """With an empty message, the loader shows its default text in the reader's language."""
+    """With an empty message, the loader shows its default text in the reader's language.
+
+    `mode`, an EmbedMode, is absent unless the owner chose the discussion in the page on the pages of the site. It
+    decides which code is shown there, and is no field of the API: who writes the code sets the attribute in it.
+    """
     return {
         "type": TriggerType.CORNER_TAB.value,
         "position": TriggerPosition.BOTTOM_RIGHT.value,
@@ -155,6 +166,11 @@ class Embed(models.Model):
     def has_untrusted_entries(self) -> bool:
         """Whether a super admin may trust it, or what its owner has added since."""
         return not set(self.domain_whitelist) <= set(self.trusted_entries or ())
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether the code of the site shows the discussion in the page."""
+        return bool(self.trigger_config.get("mode") == EmbedMode.INLINE)
 
     def allows_host(self, host: str) -> bool:
         """Whether the widget may run on a host (see `embeds.domains`)."""

@@ -69,7 +69,7 @@ class EmbedConfigSerializer(EmbedConfigFields):
 
 class EmbedCode(serializers.CharField):
     def to_representation(self, value: Any) -> str:
-        return embed_code(app_url=settings.APP_URL, embed_id=value.pk)
+        return embed_code(app_url=settings.APP_URL, embed_id=value.pk, is_inline=value.is_inline)
 
 
 class EmbedInstanceSerializer(EmbedConfigFields):

@@ -39,6 +39,12 @@ def approve(*, message_id: UUID, by: Account, reason: str = "", seen_at: datetim
         return dismiss_reports(message_id=message_id, by=by, reason=reason, seen_at=seen_at)
 
 
+def dismiss(*, message_id: UUID, by: Account, reason: str = "", seen_at: datetime | None = None) -> Message:
+    """Close the open reports of a post, which stays as it is: a pending one still waits. Raises as `approve`."""
+    require_moderator_of_post(message_id=message_id, by=by)
+    return dismiss_reports(message_id=message_id, by=by, reason=reason, seen_at=seen_at)
+
+
 def hide(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     """Hide a published or pending post. Raises as `approve`."""
     require_moderator_of_post(message_id=message_id, by=by)

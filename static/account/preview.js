@@ -3,6 +3,7 @@
 (() => {
   const config = JSON.parse(document.getElementById("config").textContent);
   const request = window.fetch.bind(window);
+  let isInPage = false;
   const src = Object.getOwnPropertyDescriptor(HTMLIFrameElement.prototype, "src");
 
   window.fetch = (url, options) => String(url).includes("/api/embeds/config/")
@@ -22,7 +23,9 @@
 
   addEventListener("message", (event) => {
     if (event.origin !== location.origin || event.source !== parent || event.data?.type !== "look") return;
-    config.triggerConfig = event.data.look;
+    const { type, ...look } = event.data.look;
+    isInPage = type === "in-page";
+    config.triggerConfig = isInPage ? look : { type, ...look };
     // The form may send its look before this page is read to its end.
     if (document.readyState === "loading") addEventListener("DOMContentLoaded", show, { once: true });
     else show();
@@ -30,8 +33,10 @@
 
   function show() {
     const script = document.querySelector("script[data-preview]");
-    // The form follows the code of the site; here the place is in the text.
-    document.getElementById("place").append(script);
+    // The rest of a look changes nothing of a discussion in the page, which would load again.
+    if (isInPage && script.dataset.mode) return;
+    if (isInPage) script.dataset.mode = "inline";
+    else delete script.dataset.mode;
     if (!window.CommunityEmbed) return;
     window.CommunityEmbed.destroy();
     window.CommunityEmbed.mount(script);

@@ -296,11 +296,11 @@
       this.trigger.ariaExpanded = opened;
     }
 
-    /** Show the thread in the page, when its place is less than a screen away. */
+    /** Show the thread in the page, when its place is less than a screen away. Farther away, it reserves nothing more. */
     buildNearby() {
       const observer = new IntersectionObserver(safely((entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        observer.disconnect();
+        if (!entries.at(-1).isIntersecting) return this.loaded && (this.box.style.minHeight = 0);
+        if (this.frame) return;
         this.opened = true;
         this.buildFrame();
         this.track("panel_open");
@@ -378,16 +378,17 @@
       this.tell("posted", message);
     }
 
-    /**
-     * Nothing that is seen moves: the reserved height is given up only below the screen, and what follows the discussion
-     * stays on the screen while the first posts appear.
-     */
+    /** Nothing that is seen moves, while the first posts appear and while the reserved height is given up. */
     grow(height, loaded) {
-      const { top, bottom } = this.panel.getBoundingClientRect();
+      const { top, bottom } = this.host.getBoundingClientRect();
+      const isOnScreen = bottom > 0 && bottom < innerHeight;
+      if (loaded && !(isOnScreen && this.loaded)) {
+        // What follows stays on the screen, as far as the page can be scrolled, or below it, unless it is a mere margin.
+        this.box.style.minHeight = Math.max(0, isOnScreen ? bottom - top - scrollY : bottom > 0 && (scrollY || Math.abs(document.documentElement.scrollHeight - bottom) > 32) ? innerHeight - top : 0) + "px";
+      }
       this.frame.style.height = height + "px";
-      if (loaded && bottom >= innerHeight) this.panel.style.minHeight = Math.max(0, innerHeight - top) + "px";
       // Browsers hold what follows a discussion above the screen.
-      if (!this.loaded && bottom > 0 && bottom < innerHeight) scrollBy({ top: this.panel.getBoundingClientRect().bottom - bottom, behavior: "instant" });
+      if (!this.loaded && isOnScreen) scrollBy({ top: this.host.getBoundingClientRect().bottom - bottom, behavior: "instant" });
       this.loaded = loaded;
     }
 
@@ -457,7 +458,7 @@
       } else report("not_counted", text);
       counted.set(shown, key);
     };
-    active.forEach((embed) => { if (embed.badge) fill(embed, embed, embed.pageUrl(), (count) => embed.showCount(count)); });
+    active.forEach((embed) => embed.badge && fill(embed, embed, embed.pageUrl(), (count) => embed.showCount(count)));
     document.querySelectorAll("[data-community-count]").forEach((node) => {
       const id = node.getAttribute("data-service-id");
       const embed = id ? active.find((one) => one.id === id) : active[0];
@@ -479,7 +480,7 @@
     });
     addEventListener("message", safely((event) => embeds.forEach((embed) => embed.receive(event))));
     addEventListener("pagehide", flush);
-    document.addEventListener("visibilitychange", () => { if (document.hidden) flush(); });
+    document.addEventListener("visibilitychange", () => document.hidden && flush());
     document.addEventListener("DOMContentLoaded", update);
     window.navigation?.addEventListener("currententrychange", update);
     addEventListener("popstate", update);

@@ -1,4 +1,4 @@
-"""Journeys in a browser: "Myself", an agent from its request to its first post, and a sign-in with every factor."""
+"""Journeys in a browser: "Settings", an agent from its request to its first post, and a sign-in with every factor."""
 
 from __future__ import annotations
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.utils.html import escape
 from hypothesis import HealthCheck, given, settings
@@ -16,7 +18,8 @@ from embeds.services import update_embed
 from messaging.models import Account, Moderator
 from tests.admin.bystanders import Unchanged
 from tests.embeds.making import an_embed
-from tests.factories import CommunityFactory
+from tests.factories import CommunityFactory, PersonFactory
+from tests.sessions import WAIT_SECONDS, in_background, wait_until_another_waits
 
 pytestmark = pytest.mark.django_db
 SITES = "/account/sites/"
@@ -29,6 +32,7 @@ FORMS = {
         "name": "New name",
         "description": "Line 1\r\nLine 2",
         "community": "other",
+        "shows": "everyone",
         "whitelist": "Site.EXAMPLE\nhttps://shop.example/x\n*.site.example",
         "blacklist": "bad.site.example",
     },
@@ -68,6 +72,7 @@ def test_each_form_saves_its_fields_and_writes_nothing_that_is_not_changed(
     assert site.page_rules == {"type": "patterns", "patterns": ["/blog/*", "/news/*"]}
     assert site.blocked_words == ["spam*", "buy now"]
     assert (site.name, site.description, site.community.slug) == ("New name", "Line 1\nLine 2", "other")
+    assert site.shows == "everyone"
     assert site.domain_whitelist == ["site.example", "shop.example", "*.site.example"]
     assert site.domain_blacklist == ["bad.site.example"]
     assert "Saved." in client.get(f"{SITES}{site.pk}/look/").content.decode()
@@ -102,8 +107,28 @@ def test_settings_are_saved_beside_a_community_with_the_name_of_the_address(
     assert site.community == mine
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_form_that_waits_for_a_change_of_the_community_is_told_of_it() -> None:
+    owner = PersonFactory()
+    site, other, client = an_embed(owner, name="Old name"), CommunityFactory(slug="other"), Client()
+    client.force_login(owner)
+    form = {"name": "Mine", "community": site.community.slug, "opened": opened(client, site, "settings")}
+    form |= dict.fromkeys(("description", "whitelist", "blacklist"), "") | {"shows": site.shows}
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            update_embed(embed_id=site.pk, owner=owner, community_id=other.pk)
+            answer = in_background(pool, lambda: client.post(f"{SITES}{site.pk}/settings/", form))
+            wait_until_another_waits()
+        page = answer.result(WAIT_SECONDS)
+    assert page.status_code == 200
+    assert CONFLICT in page.content.decode()
+    site.refresh_from_db()
+    assert (site.community, site.name) == (other, "Old name")
+
+
 def test_a_change_in_another_tab_is_told_once_and_nothing_is_lost(client: Client, site: Embed, person: Account) -> None:
     first = {"opened": opened(client, site, "settings"), "name": "Of the first tab", "community": site.community.slug}
+    first |= {"shows": "community"}
     first |= dict.fromkeys(("description", "whitelist", "blacklist"), "")
     update_embed(embed_id=site.pk, owner=person, name="Of the second tab", domain_whitelist=["second.example"])
     page = client.post(f"{SITES}{site.pk}/settings/", first).content.decode()
@@ -136,6 +161,8 @@ def test_a_change_in_another_tab_is_told_once_and_nothing_is_lost(client: Client
         ("settings", {"name": ""}, "This field is required"),
         ("settings", {"name": "a\u202eb"}, "errorlist"),
         ("settings", {"community": "unknown"}, "no such community"),
+        ("settings", {"shows": "nobody"}, "Select a valid choice"),
+        ("settings", {"shows": ""}, "This field is required"),
         ("settings", {"whitelist": "a b"}, "Line 1: Write a domain"),
         ("settings", {"blacklist": "fine.example\n;"}, "Line 2: Write a domain"),
         ("settings", {"whitelist": "\n".join(f"s{n}.example" for n in range(1_001))}, "At most 1000 lines"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -13,11 +14,12 @@ from django.test import Client
 
 from account_area.sites.numbers import Numbers
 from embeds.analytics.recent import posts_by_day
-from embeds.models import DailyCount, Embed, EmbedStatus
+from embeds.models import DailyCount, Embed, EmbedStatus, Shows
 from embeds.services import disable_embed
 from messaging.models import Account, Community, Moderator
 from messaging.services.communities import create_community
 from tests.admin.bystanders import Unchanged
+from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.days import today
 from tests.embeds.making import UNKNOWN_ID, an_embed, send
@@ -26,8 +28,9 @@ from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 pytestmark = pytest.mark.django_db
 SITES = "/account/sites/"
 NEW = f"{SITES}new/"
-READ = ("", "install/", "seen/", "look/", "preview/", "pages/", "words/", "settings/", "delete/", "numbers.csv")
-POSTED = ("install/", "allow/", "look/", "pages/", "words/", "settings/", "pause/", "resume/", "delete/")
+STEPS = ("start/", "install/", "look/")
+READ = ("", *STEPS, "seen/", "preview/", "pages/", "words/", "settings/", "delete/", "numbers.csv")
+POSTED = (*STEPS, "allow/", "pages/", "words/", "settings/", "pause/", "resume/", "delete/")
 
 
 def body(response: Any) -> str:
@@ -36,7 +39,12 @@ def body(response: Any) -> str:
 
 
 def sent(**fields: Any) -> dict[str, Any]:
-    form = {"name": "Harbour Gazette", "address": "https://www.Harbour.example/news", "community_choice": "new"}
+    form = {
+        "name": "Harbour Gazette",
+        "address": "https://www.Harbour.example/news",
+        "community_choice": "new",
+        "shows": "community",
+    }
     return form | {"submission": str(uuid4())} | fields
 
 
@@ -50,6 +58,19 @@ def test_the_list_has_the_sites_of_the_person_with_their_posts(client: Client, p
     assert "Of another person" not in shown
     assert "1 post in 7 days" in shown
     assert "mine.example" in shown
+
+
+def test_the_pages_say_what_is(client: Client, person: Account) -> None:
+    holder = agent_with_token(requester=person)
+    site = an_embed(person)
+    look, own = (body(client.get(f"{SITES}{site.pk}/{page}")) for page in ("look/", ""))
+    assert re.findall(r"<(?:legend|label[^>]*)>(Style|Button text)<", look) == ["Style", "Button text"]
+    assert "Analytics · " in own
+    assert '<span class="badge good">Active</span>' in body(client.get(SITES))
+    assert body(client.get(f"/account/agents/{holder.account.handle}/")).count(">Active</span>") > 0
+    assert '<a href="/account/me/">Settings</a>' in own
+    for text in (look, own, body(client.get("/account/me/")), body(client.get("/account/agents/"))):
+        assert not re.search(r">\s*(Form|Words of|Numbers|Myself|Keep|Works)\s*<", text)
 
 
 def test_a_deleted_site_is_not_listed(client: Client, person: Account, unchanged: Unchanged) -> None:
@@ -98,6 +119,17 @@ def test_an_address_gives_the_domain(client: Client) -> None:
         assert Embed.objects.latest("created_at").domain_whitelist == [entry]
 
 
+def test_the_owner_of_a_new_site_decides_what_it_shows(client: Client) -> None:
+    page = body(client.get(NEW))
+    assert re.findall(r'name="shows" value="(\w+)"[^>]*?( checked)?>', page) == [
+        ("community", " checked"),
+        ("everyone", ""),
+    ]
+    for shows in Shows.values:
+        client.post(NEW, sent(shows=shows))
+        assert Embed.objects.latest("created_at").shows == shows
+
+
 @pytest.mark.parametrize("named_by", ["slug", "name"])
 def test_a_new_site_may_have_a_community_that_exists(client: Client, named_by: str) -> None:
     community = CommunityFactory(name="The Harbour", slug="harbour")
@@ -111,7 +143,7 @@ def test_a_form_that_is_not_valid_creates_nothing_and_says_so(client: Client) ->
         *({"name": name} for name in ("", "x" * 121, "\u202eevil")),
         *({"address": address} for address in addresses),
         *({"community_choice": "existing", "community": community} for community in ("", "unknown")),
-        *({"community_choice": "other"}, {"submission": ""}, {"submission": "x"}),
+        *({"community_choice": "other"}, {"submission": ""}, {"submission": "x"}, {"shows": ""}, {"shows": "nobody"}),
     ):
         response = client.post(NEW, sent(**fields))
         assert (response.status_code, "errorlist" in body(response)) == (200, True), fields

@@ -15,7 +15,7 @@ from messaging.models import Account, Community, Message, Moderator
 from messaging.services.bans import ban_account
 from messaging.services.communities import create_community
 from tests.account_area.conftest import sign_in
-from tests.account_area.looks import DESKTOP, check_in_turn
+from tests.account_area.looks import BOTH_SIZES, DESKTOP, check, check_in_turn
 from tests.api import Api
 from tests.browser import PATIENCE_MS
 from tests.embeds.making import an_embed
@@ -25,6 +25,7 @@ from tests.widget.test_panel_own import COLLECT_EVENTS, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PAGES = ("", "install/?address=site.example", "look/", "pages/", "words/", "settings/", "delete/")
+WIZARD = ("start/?new=1", "look/?new=1", "install/?new=1")
 MODERATION_PAGES = ["", "?state=reported", "?state=recent", "rules/", "people/", "log/"]
 
 
@@ -61,9 +62,9 @@ def test_from_the_list_to_a_widget_that_is_seen(
 
     expect(page.get_by_role("heading", level=1)).to_have_text("How should it look?")
     trigger = page.frame_locator(".preview iframe").locator("community-embed .trigger")
-    page.get_by_label("Words").fill("Talk to us")
-    expect(trigger).to_have_text("Talk to us")
     page.get_by_label("A button in the text").check()
+    page.get_by_label("Button text").fill("Talk to us")
+    expect(trigger).to_have_text("Talk to us")
     expect(page.frame_locator(".preview iframe").locator("#place community-embed")).to_have_count(1)
     page.get_by_role("button", name="Next: the code").click()
 
@@ -76,6 +77,78 @@ def test_from_the_list_to_a_widget_that_is_seen(
     expect(page.get_by_role("status")).to_contain_text("We have seen your widget on site.example")
     page.get_by_role("link", name="Done").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Harbour Gazette")
+
+
+@BOTH_SIZES
+def test_the_keyboard_alone_puts_a_discussion_in_the_page_and_goes_back_without_a_loss(
+    owner: Account, browser_context: BrowserContext, live_server: Any
+) -> None:
+    page = browser_context.new_page()
+    page.goto("/account/sites/new/")
+    page.get_by_label("Name of the site", exact=True).fill("Harbour Gazette")
+    page.get_by_label("Address of the site").fill(f"site.example:{live_server.url.rpartition(':')[2]}")
+    page.keyboard.press("Enter")
+
+    inline = page.get_by_label("Inline: the conversation itself")
+    expect(inline).to_be_checked()
+    preview = page.frame_locator(".preview iframe")
+    discussion = preview.frame_locator("#place community-embed iframe")
+    expect(discussion.get_by_role("heading", name="No posts yet")).to_be_visible()
+    for label in ("Corner", "Size", "Button text"):
+        expect(page.get_by_label(label, exact=True)).to_be_hidden()
+    expect(page.get_by_text("in the article, where you put the code")).to_be_visible()
+    check(page, ("light",))
+    inline.focus()
+    page.keyboard.press("ArrowDown")
+    expect(preview.locator("community-embed .trigger")).to_be_visible()
+    expect(discussion.owner).to_have_count(0)
+    page.get_by_label("Button text").fill("Talk to us")
+    back = page.get_by_role("button", name="Back")
+    back.press("Enter")
+
+    expect(page.get_by_label("Name of the site", exact=True)).to_have_value("Harbour Gazette")
+    page.get_by_label("Name of the site", exact=True).fill("Harbour News")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("A tab at the edge")).to_be_checked()
+    expect(page.get_by_label("Button text")).to_have_value("Talk to us")
+    page.get_by_label("A tab at the edge").focus()
+    page.keyboard.press("ArrowUp")
+    expect(inline).to_be_focused()
+    expect(discussion.get_by_role("heading", name="No posts yet")).to_be_visible()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("into your article at the place")).to_be_visible()
+    code = page.locator("#code").text_content() or ""
+    assert 'data-mode="inline"' in code
+    page.get_by_role("link", name="Back").press("Enter")
+    expect(inline).to_be_checked()
+    page.get_by_role("button", name="Next: the code").press("Enter")
+    visit = browser_context.new_page()
+    visit.goto(site_with(page, live_server.url, code))
+    expect(visit.frame_locator("community-embed iframe").get_by_role("heading", name="No posts yet")).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("We have seen your widget on site.example")
+    assert [site.name for site in Embed.objects.filter(owner=owner)] == ["Harbour News"]
+
+
+def test_the_steps_without_scripts(owner: Account, browser: Browser, live_server: Any) -> None:
+    context = browser.new_context(java_script_enabled=False, base_url=live_server.url)
+    context.set_default_timeout(PATIENCE_MS)
+    sign_in(context, live_server.url, owner)
+    page = context.new_page()
+    page.goto("/account/sites/new/")
+    page.get_by_label("Name of the site", exact=True).fill("Harbour Gazette")
+    page.get_by_label("Address of the site").fill("site.example")
+    page.get_by_role("button", name="Next: the look").click()
+    expect(page.get_by_label("Inline: the conversation itself")).to_be_checked()
+    expect(page.get_by_label("Corner", exact=True)).to_be_hidden()
+    page.get_by_label("A round button").check()
+    page.get_by_role("button", name="Back").click()
+    page.get_by_role("button", name="Next: the look").click()
+    expect(page.get_by_label("A round button")).to_be_checked()
+    page.get_by_label("Inline: the conversation itself").check()
+    page.get_by_role("button", name="Next: the code").click()
+    assert 'data-mode="inline"' in (page.locator("#code").text_content() or "")
+    context.close()
 
 
 def test_the_preview_opens_the_panel_although_the_rules_of_the_site_refuse_it(
@@ -113,7 +186,11 @@ def test_every_page_passes_axe_and_fits_the_window(owner: Account, browser_conte
         for event in ("trigger_view", "panel_open", "post_created"):
             DailyCount.objects.create(embed_id=site.pk, day=day, path="/long/" * 40, event=event, count=number)
     page = browser_context.new_page()
-    for path in ("/account/sites/", "/account/sites/new/", *(f"/account/sites/{site.pk}/{part}" for part in PAGES)):
+    for path in (
+        "/account/sites/",
+        "/account/sites/new/",
+        *(f"/account/sites/{site.pk}/{part}" for part in (*PAGES, *WIZARD)),
+    ):
         page.goto(path)
         check_in_turn(page)
 

@@ -23,6 +23,12 @@ DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame
 TEXT = "**Words** of a usual length, as people write them below an article: two lines, `sometimes` three of them."
 RESERVED = "<style>#place { min-height: 100vh }</style><p>A short article.</p><div id=place></div>"
 RESERVE = "document.querySelector('community-embed').offsetHeight"
+# The height of the box that readers see, and that of its frame.
+BOX = """
+(({ shadowRoot }) => [".panel", "iframe"].map((name) => shadowRoot.querySelector(name).offsetHeight))
+(document.querySelector("community-embed"))
+"""
+BORDERS = 2
 
 
 def open_page(live: Live, size: tuple[int, int], *, posts: int) -> Page:
@@ -48,6 +54,13 @@ def require_no_shift(page: Page) -> None:
     page.evaluate(DRAWN)
     assert page.evaluate("shifts.map(({ value, sources }) => [value, sources[0]?.node?.outerHTML.slice(0, 80)])") == []
     assert panel_frame(page).evaluate(SHIFT) < SHIFT_MAX
+
+
+def require_box_of_content(page: Page) -> int:
+    """The discussion is no higher than its content, whose height this returns."""
+    box, frame = page.evaluate(BOX)
+    assert box == frame + BORDERS
+    return int(box)
 
 
 def respond(page: Page, routes: list[Route]) -> None:
@@ -83,8 +96,8 @@ def test_reader_at_the_end_of_the_page_before_the_discussion_loads(
     page.frame_locator("iframe").locator(".skeleton").first.wait_for()
     respond(page, held[POSTS])
     require_no_shift(page)
-    if posts:
-        assert page.locator("#footer").evaluate("(node) => node.getBoundingClientRect().bottom <= innerHeight + 1")
+    assert page.locator("#footer").evaluate("(node) => node.getBoundingClientRect().bottom <= innerHeight + 1")
+    assert page.evaluate(RESERVE) == require_box_of_content(page)
 
 
 def test_reader_who_passes_the_discussion_while_it_loads(live: Live) -> None:
@@ -105,6 +118,42 @@ def test_place_on_the_first_screen_that_the_site_reserves(live: Live, size: tupl
     page = open_page(live, size, posts=posts)
     respond(page, held)
     require_no_shift(page)
+    require_box_of_content(page)
+
+
+@pytest.mark.parametrize("posts", [0, 1])
+@pytest.mark.parametrize("size", SCREENS)
+def test_short_page_that_ends_with_a_short_discussion(live: Live, size: tuple[int, int], posts: int) -> None:
+    live.before, live.after = "<p>A short article.</p>", " "
+    page = open_page(live, size, posts=posts)
+    require_no_shift(page)
+    content = require_box_of_content(page)
+    assert page.evaluate(RESERVE) == content
+    assert posts or content < size[1] / 2
+    assert not page.evaluate("document.documentElement.scrollHeight > innerHeight")
+
+
+@pytest.mark.parametrize("size", SCREENS)
+def test_what_follows_an_empty_discussion_on_the_first_screen_moves_up_while_it_is_out_of_sight(
+    live: Live, size: tuple[int, int]
+) -> None:
+    live.before, live.after = "<p>A short article.</p>", FOOTER + ARTICLE * 3
+    held = intercept(live.context, POSTS)
+    page = open_page(live, size, posts=0)
+    page.frame_locator("iframe").locator(".skeleton").first.wait_for(state="attached")
+    # The place itself was inserted on the screen.
+    page.evaluate("shifts.length = 0")
+    respond(page, held)
+    require_no_shift(page)
+    content = require_box_of_content(page)
+    top = page.locator("community-embed").evaluate("(host) => host.getBoundingClientRect().top")
+    assert page.evaluate(RESERVE) == pytest.approx(size[1] - top, abs=1)
+    page.evaluate(END)
+    page.wait_for_function(f"{RESERVE} === {content}")
+    require_no_shift(page)
+    page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+    require_no_shift(page)
+    assert page.locator("#footer").evaluate("(node) => node.getBoundingClientRect().top < innerHeight")
 
 
 def test_slow_parser_of_marks(live: Live) -> None:
