@@ -9,7 +9,7 @@ from typing import Any
 
 from embeds.domains import host_of_url
 from embeds.hosts import host_words, is_named, whitelisted
-from messaging.content_rules import Draft, has_blocked
+from messaging.content_rules import WORD_LIST_COLUMNS, Draft, has_blocked
 from messaging.models import Community
 from messaging.page_ids import NormalizedUrl
 from moving.exceptions import OtherHosts
@@ -20,7 +20,6 @@ CACHED = 10_000
 # A file may name any number of hosts: those after the first ones are counted together.
 HOSTS_MAX = 100
 OTHERS = "…"
-COLUMNS = ("payload", "anchor_text", "attachments", "tag_type")
 REASON = "No widget of the community names the host of the address in its whitelist."
 ADVICE = "Add the host to the whitelist of the widget (Domains of the site), then import the file again."
 
@@ -71,8 +70,8 @@ class OwnWords:
         lists = self._lists(host_of_url(page.normalized_url))
         if not lists:
             return False
-        values = {name: fields[name] for name in COLUMNS if fields.get(name) is not None}
-        draft = Draft(data={"content": content, **values}, author_kind="human")
+        columns = (name for name in (*WORD_LIST_COLUMNS, "tag_type") if fields.get(name) is not None)
+        draft = Draft(data={"content": content, **{name: fields[name] for name in columns}}, author_kind="human")
         return any(has_blocked(draft, words) for words in lists)
 
     def _find(self, host: str) -> list[list[str]]:

@@ -22,7 +22,8 @@ from moving.jobs import run_due_imports
 from moving.models import Move, MoveStatus
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
-from tests.moving.imports.importing import import_posts, site
+from tests.moving.files import SAMPLES
+from tests.moving.imports.importing import import_own, import_posts, site
 from tests.moving.imports.test_pages import act, client_of, page_of, path, upload
 from tests.moving.writing import Comment, disqus
 
@@ -332,6 +333,32 @@ def test_the_words_of_a_widget_without_a_whitelist_hold_on_every_page(
     file.write_bytes(file_of(["https://else.example/"], ["casino"]))
     import_posts("disqus", file, community, tmp_path / "r.csv")
     assert Message.objects.get(community=community).status == "pending"
+
+
+def test_words_are_found_wherever_createmessage_finds_them(community: Community, tmp_path: Path) -> None:
+    Community.objects.filter(pk=community.pk).update(blocked_words=["casino"])
+    posts: list[dict[str, Any]] = [
+        {"id": "clean", "anchorText": "harbour", "attachments": [{"type": "link", "url": "https://a.example/"}]},
+        {"id": "anchor", "anchorText": "The Casino"},
+        {"id": "file", "attachments": [{"type": "link", "url": "https://a.example/casino"}]},
+        {"id": "tag", "tagType": "note", "payload": {"text": "casino"}},
+        {"id": "name", "author": {"id": "x", "name": "Casino", "handle": "x", "kind": "human"}},
+        {"id": "long", "content": "a " * 10_000 + "casino"},
+    ]
+    import_own(tmp_path / "a.jsonl", community, *posts)
+    pending = Message.objects.filter(community=community, status="pending")
+    assert sorted(post.content for post in pending) == ["anchor", "file", "tag"]
+    assert Message.objects.filter(community=community, status="published").count() == 3
+
+
+@pytest.mark.parametrize(("format", "name"), [("disqus", "disqus.xml"), ("wordpress", "wordpress.xml")])
+def test_an_owner_moves_a_site_with_its_old_domain(person: Account, client: Client, format: str, name: str) -> None:
+    lantern = site(person, "Lantern", hosts=["www.lantern.example"])
+    upload(client, lantern, (SAMPLES / name).read_bytes(), format=format)
+    run_due_imports()
+    move = Move.objects.get(community=lantern)
+    assert (move.status, "elsewhere" in move.counts) == (MoveStatus.CHECKED, False)
+    assert move.counts["published"] > 100
 
 
 def test_imported_posts_say_so_everywhere(client: Client, community: Community, person: Account) -> None:
