@@ -43,14 +43,18 @@ class OwnPages:
         self.elsewhere[host if known else OTHERS] += 1
         return False
 
+    def by_host(self) -> dict[str, int]:
+        """The posts that are left out, the most first, and last those of the hosts without a count of their own."""
+        return dict(sorted(self.elsewhere.items(), key=lambda each: (each[0] == OTHERS, -each[1])))
+
     def add_to(self, report: Report) -> None:
-        for host, posts in self.elsewhere.most_common():
+        for host, posts in self.by_host().items():
             report.add_up(host, f"Posts on this host that are left out: {posts:,}. {ADVICE}")
 
     def require_some(self, taken: int) -> None:
         """Raises OtherHosts (422) if all posts are on other hosts."""
         if self.elsewhere and not taken:
-            raise OtherHosts(hosts=dict(self.elsewhere.most_common()))
+            raise OtherHosts(hosts=self.by_host())
 
     def _find(self, host: str) -> bool:
         return is_named(host, self._entries or ())

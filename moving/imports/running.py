@@ -111,7 +111,7 @@ def run(
         begin_ordering = partial(tell, Step("ordering", 0, staged))
         leave_out_missing_quotes(staging, known=known, report=report, tell=begin_ordering)
         plan = Planner(staging, report=report, known=known, now=database_now(), tell=tell).plan()
-        result = Result(found=staging.found, elsewhere=dict(own.elsewhere.most_common()))
+        result = Result(found=staging.found, elsewhere=own.by_host())
         for posts, times in _batches(staging, plan):
             # With DEBUG, Django stores the statements, and each has the texts of a batch.
             reset_queries()

@@ -291,6 +291,7 @@ def test_any_number_of_hosts_is_counted_in_little_memory(client: Client, communi
     move = imported(client, community, file_of([OWN, *(f"https://h{n}.example/" for n in range(150))]))
     assert len(move.counts["elsewhere"]) == 101
     assert move.counts["elsewhere"]["…"] == 50
+    assert report_of(client, move)[-1]["address"] == "…"
     assert sum(move.counts["elsewhere"].values()) == 150
 
 
