@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from embeds import domains
-from embeds.models import Embed
+from embeds.models import Embed, EmbedStatus
 from messaging.models import Moderator
 
 
@@ -48,7 +48,8 @@ def _names(host: str) -> tuple[str, ...]:
 
 
 def _own(community_id: UUID) -> QuerySet[Embed]:
-    """An embed that a stranger has bound to the community says nothing about whose pages these are."""
+    """Not those of strangers, who may name any host, and not those that a super admin has disabled."""
     moderators = Moderator.objects.filter(community=community_id).values("account")
     owned = Q(owner__in=moderators) | Q(owner__is_superuser=True)
-    return Embed.objects.live().filter(owned, community=community_id).order_by("pk")
+    embeds = Embed.objects.live().exclude(status=EmbedStatus.DISABLED)
+    return embeds.filter(owned, community=community_id).order_by("pk")

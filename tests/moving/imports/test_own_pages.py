@@ -226,6 +226,7 @@ def embed(owner: Account, community: Community, **fields: Any) -> Embed:
         ("stranger", False),
         ("deleted", False),
         ("paused", True),
+        ("disabled", False),
         ("without a whitelist", False),
         ("another community", False),
     ],
@@ -246,8 +247,9 @@ def test_the_widgets_that_moderators_own_count(
             row = embed(person, community, **fields)
             Embed.objects.filter(pk=row.pk).update(deleted_at=row.created_at)
             fields = {"domain_whitelist": []}
-        case "paused":
-            embed(person, community, status=EmbedStatus.PAUSED, **fields)
+        case "paused" | "disabled":
+            embed(person, community, status=EmbedStatus(of), **fields)
+            fields = {"domain_whitelist": []}
         case "without a whitelist":
             fields = {"domain_whitelist": []}
         case "another community":
