@@ -72,6 +72,13 @@ SENTENCES = {
         "No report of this import is stored. Reports are deleted after 180 days, or for newer ones."
     ),
     "import_busy": _("Wait until the current step of this import has ended."),
+    "import_under_way": _(
+        "Your other import is not finished. Wait until it has ended, then try again: one goes at a time."
+    ),
+    "import_storage_full": _(
+        "There is no room for more files of imports at the moment, and nothing of yours was stored. Try again in an "
+        "hour, or ask the operator of the service."
+    ),
     "posts_changing": _("An administrator is changing these posts. Try again in a few minutes."),
     "job_not_undoable": _("This was undone already, or is not done yet. Open the page again."),
     "too_many_moderators": _("The community has as many moderators as are allowed."),

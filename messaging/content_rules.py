@@ -112,11 +112,16 @@ def is_blocked(draft: Draft) -> bool:
 
 def refuse_blocked(draft: Draft, words: list[str]) -> None:
     """Raises ContentBlocked (422) if a text of the draft contains one of the words."""
-    if not words:
-        return
-    word_list = compile_words(tuple(words))
-    if any(word_list.first_match(text) for text in draft.texts() if text):
+    if has_blocked(draft, words):
         raise ContentBlocked
+
+
+def has_blocked(draft: Draft, words: list[str]) -> bool:
+    """Whether a text of the draft contains one of the words."""
+    if not words:
+        return False
+    word_list = compile_words(tuple(words))
+    return any(word_list.first_match(text) for text in draft.texts() if text)
 
 
 def _strings(value: Any, *, with_names: bool) -> Iterator[str]:

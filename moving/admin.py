@@ -26,6 +26,7 @@ COUNTS = {
     "skipped": "left out",
     "changed": "changed",
     "reasons": "why left out or changed",
+    "elsewhere": "left out, by host of others",
 }
 
 

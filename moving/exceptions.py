@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from config.api.exceptions import ApiError, NotFound, PayloadTooLarge
+
+if TYPE_CHECKING:
+    from moving.models import Move
+
+
+# The characters of a host in a sentence.
+HOST_SHOWN = 50
 
 
 class InvalidMap(ApiError):
@@ -40,6 +48,27 @@ class FileRefused(ApiError):
     cause = "The file is no export of the format that was chosen, or none at all."
     remedy = "Choose the format of the program that has written the file, or export it again."
     example = {"message": "The file is empty."}
+
+
+class OtherHosts(FileRefused):
+    """422: no post of the file is on a host of the community. `hosts`: the number of posts by host."""
+
+    default_code = "other_hosts"
+    message = "Add the hosts of the posts to the whitelist of the community's widget, then import again."
+    cause = "All posts of the file are on hosts that no widget of the community's moderators names in its whitelist."
+    remedy = (
+        "Add the host to the whitelist of the widget, or give the posts their new host with OLD=NEW, and import the "
+        "file again. The operator imports posts of any host with `manage.py import_posts --any-host`."
+    )
+    example = {"hosts": {"lantern.example": 12}}
+
+    def __init__(self, *, hosts: Mapping[str, int]) -> None:
+        self.hosts = dict(hosts)
+        first = f"{next(iter(hosts))[:HOST_SHOWN]}{f', {len(hosts) - 1:,} others' if len(hosts) > 1 else ''}"
+        super().__init__(
+            f"All {sum(hosts.values()):,} posts are on hosts of no widget here ({first}): "
+            "add it to the whitelist, then import again."
+        )
 
 
 class FileTooLarge(PayloadTooLarge):
@@ -86,6 +115,30 @@ class ImportBusy(ApiError):
 
     def __init__(self, *, status: str) -> None:
         super().__init__(status=status)
+
+
+class ImportUnderWay(ApiError):
+    """409: another import of the same account is under way, which is `move`."""
+
+    status_code = 409
+    default_code = "import_under_way"
+    message = "Wait until your other import has ended: one at a time is read and written for an account."
+    cause = "Another import of the account is being checked or written, or waits for it."
+    remedy = "Open the page of the other import. When it has ended, send the file again."
+
+    def __init__(self, move: Move | None = None) -> None:
+        super().__init__()
+        self.move = move
+
+
+class ImportStorageFull(ApiError):
+    """503: the uploaded files of the whole service take all the room that they may."""
+
+    status_code = 503
+    default_code = "import_storage_full"
+    message = "Try again later, or ask the operator for `manage.py import_posts`: there is no room for the file now."
+    cause = "The files of imports that are checked or written now take the room of IMPORT_DISK_MAX_MB."
+    remedy = "Upload the file again in an hour, or compress it with gzip. Nothing of it was stored."
 
 
 class ImportUndone(ApiError):

@@ -14,19 +14,20 @@ from django.db.models.functions import Now
 from config.api.exceptions import ApiError
 from config.leases import LeaseLost, release, require_lease, take
 from moving import services
-from moving.exceptions import FileRefused
+from moving.exceptions import FileRefused, OtherHosts
 from moving.imports.progress import Step
 from moving.imports.report import Report
 from moving.imports.running import Result, run
 from moving.imports.undoing import undo
 from moving.models import Move, MovePart, MoveStatus
+from moving.pruning import OVER, delete_file
 from moving.uploads import content_of, pieces_of, store
 
 ATTEMPTS_MAX = 5
 EVERY_SECONDS = 2.0
 # The content of an upload, decompressed, in files of the largest size. Exports are texts, which gzip makes about five
 # times smaller.
-CONTENT_FILES = 10
+CONTENT_FILES = 5
 logger = logging.getLogger(__name__)
 
 
@@ -45,7 +46,7 @@ def _run(move: Move) -> bool:
         logger.warning("%s: another process has it", move)
         return False
     except ApiError as refusal:
-        services.fail(move, refusal.message)
+        services.fail(move, refusal)
     except Exception:
         logger.exception("%s has failed", move)
         # The lease ends by itself, then another process tries again.
@@ -74,6 +75,7 @@ def _give_up(move: Move) -> None:
     Move.objects.filter(pk=move.pk, status=move.status, lease_id=move.lease_id).update(
         status=MoveStatus.FAILED, error="The process that ran it has ended too often.", finished_at=Now()
     )
+    delete_file(move.pk, Move.objects.filter(OVER))
 
 
 def _import(move: Move, *, is_dry_run: bool) -> Result:
@@ -85,24 +87,33 @@ def _import(move: Move, *, is_dry_run: bool) -> Result:
                 out.write(piece)
         if file.stat().st_size != move.size:
             raise FileRefused("The upload has ended too early. Upload the file again.")
-        with report.open("w", encoding="utf-8", newline="") as rows:
-            result = run(
-                move,
-                file,
-                report=Report(rows),
-                tell=Progress(move),
-                is_dry_run=is_dry_run,
-                content_max=CONTENT_FILES * max(move.size, settings.IMPORT_UPLOAD_MAX),
-            )
-        require_lease(move)
-        store(move, MovePart.Kind.REPORT, pieces_of(report))
+        try:
+            with report.open("w", encoding="utf-8", newline="") as rows:
+                result = run(
+                    move,
+                    file,
+                    report=Report(rows),
+                    tell=Progress(move),
+                    is_dry_run=is_dry_run,
+                    content_max=CONTENT_FILES * max(move.size, settings.IMPORT_UPLOAD_MAX),
+                )
+        except OtherHosts:
+            _store_report(move, report)
+            raise
+        _store_report(move, report)
     return result
+
+
+def _store_report(move: Move, report: Path) -> None:
+    require_lease(move)
+    store(move, MovePart.Kind.REPORT, pieces_of(report))
 
 
 def _end(move: Move, status: MoveStatus, result: Result, *, was: MoveStatus) -> None:
     Move.objects.filter(pk=move.pk, status=was).update(
         status=status, counts=result.counts(), preview=result.preview, attempts=0, finished_at=Now()
     )
+    delete_file(move.pk, Move.objects.filter(OVER))
 
 
 class Progress:

@@ -12,8 +12,10 @@ from django.db.models.functions import Coalesce
 from config.writes.retries import retried
 from moving.models import Move, MovePart, MoveStatus
 
-# Files of imports that have ended, or that nobody has started.
+# Files of imports that were checked and that nobody has started.
 FILES_STORED = timedelta(days=7)
+# No step needs their files any more. They are deleted at once; the process that does so may end before.
+OVER = Q(status__in=[MoveStatus.DONE, MoveStatus.UNDONE, MoveStatus.FAILED])
 REPORTS_STORED = timedelta(days=180)
 # Of one community, and of one person: a report may have 64 MiB, and anybody may have imports checked in a community of
 # their own. Those of the few imports under way are not counted.
@@ -27,7 +29,7 @@ REPORTS = MovePart.objects.filter(move=OuterRef("pk"), kind=MovePart.Kind.REPORT
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
     """Delete or count old files and reports of imports that have ended or wait for a decision, for `prune`."""
     ended = Move.objects.alias(at=ENDED_AT).filter(ENDED)
-    files = ended.filter(has_upload=True, at__lt=now - FILES_STORED)
+    files = ended.filter(OVER | Q(at__lt=now - FILES_STORED), has_upload=True)
     reports = ended.filter(Exists(REPORTS), at__lt=now - REPORTS_STORED)
     file_ids, report_ids = (list(old.values_list("pk", flat=True)) for old in (files, reports))
     if not dry_run:
@@ -35,6 +37,8 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
             delete_file(move_id, files)
         for move_id in report_ids:
             _delete_report(move_id, reports)
+        # An upload whose lease was lost has stored them after its import had failed.
+        MovePart.objects.filter(move__has_upload=False, kind=MovePart.Kind.UPLOAD).delete()
     return {"files of imports": len(file_ids), "reports of imports": len(report_ids)}
 
 

@@ -9,13 +9,15 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
+from config.api.exceptions import ApiError
 from config.leases import renew
 from messaging.models import Account, Community
-from moving.exceptions import ImportBusy, ImportNotFound, UnknownFormat
+from moving.exceptions import ImportBusy, ImportNotFound, OtherHosts, UnknownFormat
 from moving.formats import FORMATS
 from moving.imports.addresses import Pages
 from moving.imports.running import Result
 from moving.models import FILE_NAME_MAX, UNDO_STATES, WRITABLE, Move, MoveStatus
+from moving.pruning import OVER, delete_file
 
 
 def require_usable(*, format: str, map: Sequence[str]) -> None:
@@ -80,17 +82,25 @@ def keep_lease(move: Move) -> None:
 
 
 def end(move: Move, result: Result) -> None:
-    """A run has written all posts. It stays undone if that has happened meanwhile."""
+    """A run has written all posts. It stays undone if that has happened meanwhile. The uploaded file goes."""
     Move.objects.filter(pk=move.pk, status__in=[MoveStatus.RUNNING, MoveStatus.DONE]).update(
         status=MoveStatus.DONE, counts=result.counts(), finished_at=Now()
     )
+    delete_file(move.pk, Move.objects.filter(OVER))
 
 
-def fail(move: Move, reason: str) -> None:
-    """The run that has the lease has failed. What it has written stays; the same file goes on with the rest."""
+def fail(move: Move, refusal: ApiError) -> None:
+    """The run that has the lease has failed. What it has written stays; the same file goes on with the rest.
+
+    The uploaded file goes: it is sent again.
+    """
     unfinished = [MoveStatus.UPLOADED, MoveStatus.WAITING, MoveStatus.RUNNING]
     held = Move.objects.filter(pk=move.pk, lease_id=move.lease_id, lease_id__isnull=False)
-    held.filter(status__in=unfinished).update(status=MoveStatus.FAILED, error=reason, finished_at=Now())
+    values: dict[str, Any] = {"error": refusal.message}
+    if isinstance(refusal, OtherHosts):
+        values["counts"] = {"elsewhere": refusal.hosts}
+    held.filter(status__in=unfinished).update(status=MoveStatus.FAILED, finished_at=Now(), **values)
+    delete_file(move.pk, Move.objects.filter(OVER))
 
 
 def find_import(move_id: UUID | str, *, communities: Collection[UUID] | None = None) -> Move:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Sum
+from django.db.models.functions import Now
 from django.utils import timezone
 
+from config.database.sql import execute
 from config.leases import release, renew
 from config.spawning import spawn_after_commit
 from config.writes.retries import retried
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
-from moving.exceptions import FileTooLarge, ImportBusy
+from moving.exceptions import FileTooLarge, ImportBusy, ImportStorageFull, ImportUnderWay
 from moving.imports.undoing import begin_undo
 from moving.models import UNDO_STATES, Move, MovePart, MoveStatus
 from moving.pruning import ENDED, ENDED_AT, delete_file, make_room_for_report
@@ -27,6 +31,12 @@ PART_BYTES = 1 << 20
 # Into one community, and by one person. A further one takes the place of the oldest that no step needs.
 FILES_MAX = 5
 COMMAND = "run_imports"
+# What an account has one of at a time. What is undone needs no file, and writes nothing.
+UNDER_WAY = (MoveStatus.UPLOADED, MoveStatus.WAITING, MoveStatus.RUNNING)
+# A file that was checked takes the place of others for so long; then one that is uploaded takes its place.
+WAITS = timedelta(hours=1)
+# One upload at a time counts the files of the service.
+LOCK_FILES = "SELECT pg_advisory_xact_lock(hashtextextended('moving files', 0))"
 LISTED = 100
 
 
@@ -51,7 +61,8 @@ def upload(
     delay all readers of the change log.
 
     Raises FileTooLarge (413), UnknownFormat (400), InvalidMap (400), ImportBusy (409) while it is under way, or while
-    FILES_MAX others are.
+    FILES_MAX others of the community are, ImportUnderWay (409) while another one of the account is, ImportStorageFull
+    (503).
     """
     if size > settings.IMPORT_UPLOAD_MAX:
         raise FileTooLarge(field="file", max=settings.IMPORT_UPLOAD_MAX)
@@ -89,11 +100,15 @@ def _begin(*, community: Community, map: Sequence[str], size: int, by: Account, 
     if move.status == MoveStatus.UNDOING or (move.has_upload and move.is_under_way):
         raise ImportBusy(status=move.status)
     others = Move.objects.exclude(pk=move.pk)
+    _refuse_second(others, by.pk)
+    if not move.has_upload:
+        MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD).delete()
+    _make_room_on_disk(others, size)
     _make_room(others.filter(Q(community=community) | Q(started_by=by), has_upload=True))
     make_room_for_report(others.filter(community=community))
     make_room_for_report(others.filter(started_by=by))
     values = {"status": MoveStatus.UPLOADED, "has_upload": True, "options": {"map": list(map)}, "total": size}
-    values |= {"error": "", "attempts": 0, "done": 0, "step": ""}
+    values |= {"error": "", "attempts": 0, "done": 0, "step": "", "started_by": by}
     # A command may be writing the same file.
     free = Move.objects.unleased().filter(pk=move.pk).exclude(status__in=UNDO_STATES)
     move.lease_id = free.lease(**values)
@@ -101,6 +116,37 @@ def _begin(*, community: Community, map: Sequence[str], size: int, by: Account, 
         move.refresh_from_db()
         raise ImportBusy(status=move.status)
     return move
+
+
+def _refuse_second(others: QuerySet[Move], account_id: UUID) -> None:
+    """Raises ImportUnderWay (409) if one of the account is read or written, or waits for it. Its row is locked."""
+    of_account = others.filter(started_by=account_id, has_upload=True, status__in=UNDER_WAY)
+    if (move := of_account.select_related("community").order_by("pk").first()) is not None:
+        raise ImportUnderWay(move)
+
+
+def _make_room_on_disk(others: QuerySet[Move], size: int) -> None:
+    """Delete the oldest files that nobody has started if those of the service take too much with one of this size.
+
+    Raises ImportStorageFull (503).
+    """
+    execute(LOCK_FILES)
+    stored = others.filter(has_upload=True)
+    surplus = _bytes_of(stored) + size - settings.IMPORT_DISK_MAX
+    if surplus <= 0:
+        return
+    ended = stored.alias(at=ENDED_AT).filter(ENDED, at__lt=Now() - WAITS).order_by("at", "pk")
+    for move_id, freed in list(ended.values_list("pk", "size")):
+        if surplus > 0:
+            delete_file(move_id, ended)
+            surplus -= freed
+    if surplus > 0:
+        raise ImportStorageFull
+
+
+def _bytes_of(stored: QuerySet[Move]) -> int:
+    taken: int | None = stored.aggregate(bytes=Sum("size"))["bytes"]
+    return int(taken or 0)
 
 
 def _make_room(stored: QuerySet[Move]) -> None:
@@ -119,13 +165,19 @@ def _end(move: Move) -> None:
     """Let a background process take the import. Raises ImportBusy (409) if it has been undone meanwhile."""
     release(move)
     move.refresh_from_db()
-    if move.status in UNDO_STATES:
+    if not move.has_upload or move.status in UNDO_STATES:
         MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD).delete()
+    if move.status in UNDO_STATES:
         raise ImportBusy(status=move.status)
 
 
+@retried
+@transaction.atomic
 def start(move: Move) -> None:
-    """Begin to write what was checked. Raises ImportBusy (409)."""
+    """Begin to write what was checked. Raises ImportBusy (409), ImportUnderWay (409) for another of the account."""
+    if move.started_by_id is not None:
+        Account.objects.select_for_update(no_key=True).get(pk=move.started_by_id)
+        _refuse_second(Move.objects.exclude(pk=move.pk), move.started_by_id)
     can_start = Move.objects.filter(pk=move.pk, has_upload=True, status__in=[MoveStatus.CHECKED, MoveStatus.FAILED])
     if not can_start.update(status=MoveStatus.WAITING, error="", attempts=0, done=0, total=0, step=""):
         raise ImportBusy(status=move.status)

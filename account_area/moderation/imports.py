@@ -19,11 +19,13 @@ from account_area.moderation import queries
 from account_area.moderation.communities import frame
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
-from config.api.exceptions import NotFound
+from account_area.refusals import sentence
+from config.api.exceptions import ApiError, NotFound
 from messaging.markdown.html import to_html
-from messaging.models import Account
+from messaging.models import Account, Community
+from messaging.models.moderation import moderated_by
 from moving import uploads
-from moving.exceptions import ImportReportNotFound
+from moving.exceptions import ImportReportNotFound, ImportUnderWay
 from moving.formats import FORMATS
 from moving.imports.progress import MEGABYTE
 from moving.models import Move, MovePart, MoveStatus
@@ -92,40 +94,68 @@ class UploadForm(AccountForm):
 def imports(request: HttpRequest, slug: str) -> HttpResponse:
     community = queries.community_of(slug=slug, by=person_of(request))
     form = UploadForm(request.POST or None, request.FILES or None)
+    refusal: ApiError | None = None
     if request.method == "POST" and form.is_valid():
-        file = form.cleaned_data["file"]
-        move = form.carry_out_alone(
-            uploads.upload,
-            community=community,
-            format=form.cleaned_data["format"],
-            map=form.cleaned_data["map"],
-            file_name=file.name or "",
-            size=file.size,
-            pieces=partial(file.chunks, uploads.PART_BYTES),
-            by=person_of(request),
-        )
-        if move is not None:
+        try:
+            move = _upload(form.cleaned_data, community, by=person_of(request))
+        except ApiError as failure:
+            form.refuse(failure)
+            refusal = failure
+        else:
             return redirect(reverse("moderation-import", args=[slug, move.pk]))
+    under_way = refusal.move if isinstance(refusal, ImportUnderWay) else None
     context = {
         "form": form,
+        "under_way": _openable(under_way, by=person_of(request)),
         "moves": [_shown(move) for move in uploads.moves_of(community)],
         # The setting is in megabytes; Django shows mebibytes as MB.
         "max": settings.IMPORT_UPLOAD_MAX // MEGABYTE * MEBIBYTE,
     }
-    return render(request, "account_area/moderation/imports.html", frame(community, "imports") | context)
+    status = 409 if under_way else 200
+    return render(request, "account_area/moderation/imports.html", frame(community, "imports") | context, status=status)
+
+
+def _upload(values: dict[str, Any], community: Community, *, by: Account) -> Move:
+    file = values["file"]
+    return uploads.upload(
+        community=community,
+        format=values["format"],
+        map=values["map"],
+        file_name=file.name or "",
+        size=file.size,
+        pieces=partial(file.chunks, uploads.PART_BYTES),
+        by=by,
+    )
+
+
+def _openable(move: Move | None, *, by: Account) -> Move | None:
+    """The import, if the person moderates its community still."""
+    return move if move is not None and moderated_by(by).filter(pk=move.community_id).exists() else None
 
 
 @account_page
 def one_import(request: HttpRequest, slug: str, move_id: UUID) -> HttpResponse:
     community = queries.community_of(slug=slug, by=person_of(request))
     move = find_import(move_id, communities=[community.pk])
+    refusal: ImportUnderWay | None = None
     if request.method == "POST":
-        _carry_out(request.POST.get("action", ""), move, by=person_of(request))
-        return redirect(request.path)
+        try:
+            _carry_out(request.POST.get("action", ""), move, by=person_of(request))
+        except ImportUnderWay as failure:
+            refusal = failure
+        else:
+            return redirect(request.path)
     uploads.moves_of(community)
-    preview = _preview(move) if move.can_start else []
-    context = _shown(move) | {"preview": preview, "has_report": uploads.has_report(move)}
-    response = render(request, "account_area/moderation/import.html", frame(community, "imports") | context)
+    context = _shown(move) | {
+        "preview": _preview(move) if move.can_start else [],
+        "has_report": uploads.has_report(move),
+        "refusal": refusal and sentence(refusal),
+        "under_way": _openable(refusal.move if refusal else None, by=person_of(request)),
+    }
+    status = 409 if refusal else 200
+    response = render(
+        request, "account_area/moderation/import.html", frame(community, "imports") | context, status=status
+    )
     if move.is_under_way:
         response.headers["Refresh"] = str(REFRESH_SECONDS)
     return response
@@ -156,6 +186,8 @@ def _shown(move: Move) -> dict[str, Any]:
         "move": move,
         "format_name": NAMES.get(move.format, move.format),
         "status": STATUSES[MoveStatus(move.status)],
+        # The most first: the database stores no order.
+        "elsewhere": sorted(move.counts.get("elsewhere", {}).items(), key=lambda each: -each[1]),
         "counts": [(label, move.counts[name]) for name, label in COUNTS.items() if name in move.counts],
         "step": STEPS.get(move.step, ""),
     }

@@ -32,7 +32,19 @@ FIELDSETS: list[tuple[str | None, dict[str, list[str]]]] = [
     (None, {"fields": ["state", "text", "anchor", "tag", "files"]}),
     (
         "Where and who",
-        {"fields": ["written_by", "written_as", "community", "on_page", "answers", "quotes", "posted", "edited"]},
+        {
+            "fields": [
+                "written_by",
+                "written_as",
+                "community",
+                "on_page",
+                "answers",
+                "quotes",
+                "posted",
+                "edited",
+                "imported",
+            ]
+        },
     ),
     ("Replies, quotes and reactions", {"fields": ["reply_count", "quote_count", "reaction_total"]}),
 ]
@@ -44,6 +56,7 @@ OPTIONAL = {
     "answers": "parent",
     "quotes": "quote",
     "edited": "edited_at",
+    "imported": "imported",
 }
 DECISIONS_SHOWN_MAX = 10
 VERSIONS_SHOWN_MAX = EDITS_MAX + 1

@@ -100,6 +100,8 @@ class Message(models.Model):
     reaction_total = models.PositiveIntegerField(default=0)
     # The votes of an imported post in the system that it comes from. They have no voters, so they are no reactions.
     imported_score = models.IntegerField(null=True, blank=True, editable=False)
+    # Written by an import of another system, whose author and date its file has told.
+    imported = models.BooleanField(default=False, db_default=False, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
     edited_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 from django.db import models
 from rest_framework.serializers import (
+    BooleanField,
     CharField,
     ChoiceField,
     DateTimeField,
@@ -184,6 +185,10 @@ MESSAGE_FIELDS = (
     MessageField(
         "importedScore",
         IntegerField(allow_null=True, help_text="The votes of an imported post."),
+    ),
+    MessageField(
+        "imported",
+        BooleanField(help_text="true: an import wrote it, with the author and the date that its file names."),
     ),
     MessageField("createdAt", DateTimeField()),
     MessageField("updatedAt", DateTimeField()),

@@ -43,6 +43,7 @@ OF_A_NEW_MESSAGE = {
     "reaction_counts": "{}",
     "reaction_total": 0,
     "imported_score": None,
+    "imported": False,
     "edited_at": None,
 }
 

@@ -72,6 +72,7 @@ EXAMPLE_MESSAGE: dict[str, Any] = {
     **dict.fromkeys(("replyCount", "quoteCount", "reactionTotal"), 0),
     "attachments": [],
     "reactionCounts": {},
+    "imported": False,
 }
 
 

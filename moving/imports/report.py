@@ -31,6 +31,10 @@ class Report:
     def changed(self, source_id: str, address: str, reason: str, *, kind: str = "") -> None:
         self._add(source_id, address, CHANGED, reason, kind)
 
+    def add_up(self, address: str, reason: str) -> None:
+        """A row about several posts, each of which has been counted, and has a row of its own unless it is full."""
+        self._writer.writerow(["", cell(address), SKIPPED, cell(reason)])
+
     def _add(self, source_id: str, address: str, action: str, reason: str, kind: str) -> None:
         self.counts[action] += 1
         self.reasons[action, kind or "damaged"] += 1

@@ -20,6 +20,7 @@ from moving.imports.addresses import Pages
 from moving.imports.announcing import announce
 from moving.imports.known_posts import known_posts
 from moving.imports.missing_quotes import leave_out_missing_quotes
+from moving.imports.own_pages import OwnPages, OwnWords
 from moving.imports.planning import Plan, Planner
 from moving.imports.progress import Step, Tell
 from moving.imports.quotes import restore_quotes
@@ -53,6 +54,8 @@ class Result:
     skipped: int = 0
     changed: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
+    # How many posts are left out because they are on hosts of others, by host.
+    elsewhere: dict[str, int] = field(default_factory=dict)
     preview: list[dict[str, Any]] = field(default_factory=list)
 
     def counts(self) -> dict[str, Any]:
@@ -66,7 +69,7 @@ class Result:
             "skipped": self.skipped,
             "changed": self.changed,
             "reasons": self.reasons,
-        }
+        } | ({"elsewhere": self.elsewhere} if self.elsewhere else {})
 
 
 def digest_of(path: Path) -> str:
@@ -85,23 +88,30 @@ def run(
     report: Report,
     tell: Tell,
     is_dry_run: bool = False,
+    any_host: bool = False,
     content_max: int | None = None,
 ) -> Result:
     """Import a file; a dry run writes nothing. `content_max`: the bytes of its content, decompressed; None: any number.
 
-    Raises FileRefused (422), InvalidMap (400), ImportUndone (409), ImportBusy (409).
+    Without `any_host`, posts on hosts that no embed of the community names are left out.
+
+    Raises FileRefused (422), OtherHosts (422) before anything is written, InvalidMap (400), ImportUndone (409),
+    ImportBusy (409).
     """
-    pages = Pages(move.map)
+    pages, own = Pages(move.map), OwnPages(move, any_host=any_host)
     with opened() as database:
-        staging = Staging(database, pages=pages, report=report, content_max=content_max)
+        words = OwnWords(move)
+        staging = Staging(database, pages=pages, own=own, words=words, report=report, content_max=content_max)
         _read(staging, move, path, tell, content_max)
+        own.add_to(report)
+        own.require_some(staging.count())
         site = site_of(staging, move=move)
         known = partial(known_posts, move=move, site=site)
         staged = staging.count()
         begin_ordering = partial(tell, Step("ordering", 0, staged))
         leave_out_missing_quotes(staging, known=known, report=report, tell=begin_ordering)
         plan = Planner(staging, report=report, known=known, now=database_now(), tell=tell).plan()
-        result = Result(found=staging.found)
+        result = Result(found=staging.found, elsewhere=own.by_host())
         for posts, times in _batches(staging, plan):
             # With DEBUG, Django stores the statements, and each has the texts of a batch.
             reset_queries()

@@ -18,6 +18,7 @@ from moving.formats.records import ContentTooLarge
 from moving.imports import texts
 from moving.imports.addresses import Pages
 from moving.imports.extras import checked, has_content
+from moving.imports.own_pages import REASON, OwnPages, OwnWords
 from moving.imports.report import Report
 from moving.imports.staged_rows import SELECT, StagedPost
 from moving.imports.usable_reactions import usable
@@ -51,9 +52,17 @@ class Staging:
     """
 
     def __init__(
-        self, database: sqlite3.Connection, *, pages: Pages, report: Report, content_max: int | None = None
+        self,
+        database: sqlite3.Connection,
+        *,
+        pages: Pages,
+        own: OwnPages,
+        words: OwnWords,
+        report: Report,
+        content_max: int | None = None,
     ) -> None:
         self.database, self._pages, self._report = database, pages, report
+        self._own, self._words = own, words
         self._content_max, self._stored = content_max, 0
         self.found = self.reactions = 0
         # The last post with its number, if it was taken, and the kinds of its reactions.
@@ -97,6 +106,8 @@ class Staging:
         page = self._pages.find(texts.storable(post.address))
         if isinstance(page, str):
             return self._report.skipped(post.source_id, post.address, page, kind="address")
+        if not self._own.take(page):
+            return self._report.skipped(post.source_id, post.address, REASON, kind="host")
         self._add(post, page, content)
         return None
 
@@ -105,14 +116,16 @@ class Staging:
         if not content and post.state != "deleted" and not has_content(fields):
             return self._report.skipped(post.source_id, post.address, "It has no text.", kind="empty")
         self._report_cuts(post, content)
+        content = texts.cut(content, CONTENT_MAX)
+        is_held = post.state == "published" and self._words.match(page, content, fields)
         self.home = self.home or self._home(post, page)
         values = (
             *(None, texts.source_id_of(post.source_id), texts.source_id_of(post.parent_id)),
             self._number(ADD_PAGE, page.page_id, page.normalized_url),
             self._author(post.author, post.extra.get("author", {}).get("kind")),
-            post.state,
+            "pending" if is_held else post.state,
             *map(texts.microseconds, (post.created_at, post.thread_created_at, post.edited_at)),
-            *(texts.score_of(post.score), texts.cut(content, CONTENT_MAX)),
+            *(texts.score_of(post.score), content),
             orjson.dumps(fields).decode() if post.extra else None,
             texts.storable(post.address),
         )
@@ -123,6 +136,9 @@ class Staging:
                 post.source_id, post.address, "An earlier post of the file has the same id.", kind="duplicate"
             )
         self._last = added.lastrowid, post
+        if is_held:
+            reason = "It has a blocked word, and waits for approval."
+            self._report.changed(post.source_id, post.address, reason, kind="words")
         if (quote_id := fields.get("quoteId")) and post.state != "deleted":
             has_nothing_else = not content and not has_content(fields | {"quoteId": None})
             self.database.execute(ADD_QUOTE, (texts.source_id_of(quote_id), has_nothing_else))

@@ -42,7 +42,8 @@ FROM json_to_recordset(%s::json) AS post (place int, source_id text, id uuid, la
 COLUMNS = """
     id uuid, page_id text, author_id uuid, author_kind text, parent_id uuid, status text, content text, tag_type text,
     payload jsonb, anchor_text text, context_anchor jsonb, attachments jsonb, language text, source_app text,
-    reply_count int, imported_score int, created_at timestamptz, updated_at timestamptz, edited_at timestamptz
+    reply_count int, imported_score int, imported bool, created_at timestamptz, updated_at timestamptz,
+    edited_at timestamptz
 """
 NAMES = ", ".join(column.split()[0] for column in COLUMNS.split(","))
 # Parents first: a trigger reads the parent of each row, also in the same statement.
@@ -158,6 +159,7 @@ def _row(
         "content": staged.content,
         "reply_count": counted.get(post.id, 0),
         "imported_score": staged.score,
+        "imported": True,
         "created_at": post.at,
         "updated_at": updated_at,
         "edited_at": edited_at,

@@ -27,6 +27,7 @@ OF_THE_API_AND_THE_ADMIN = {
     *("account_being_erased", "agent_community_not_allowed", "agent_rate_limited", "agent_route_not_allowed"),
     *("agent_scope_missing", "approval_in_use", "community_mismatch", "decision_not_undoable", "domain_not_allowed"),
     *("embed_not_active", "file_refused", "idempotency_in_progress", "idempotency_key_reused", "import_undone"),
+    "other_hosts",
     *("internal_error", "invalid_credentials", "invalid_emoji", "invalid_idempotency_key", "invalid_input"),
     *("invalid_payload", "invalid_second_factor", "invalid_token", "invalid_url", "job_finished"),
     *("length_required", "not_acceptable", "not_authenticated", "own_account", "panel_required"),

@@ -26,7 +26,7 @@ def test_a_post_is_shown_with_its_author_its_former_score_its_quote_and_its_reac
     deleted = live.message(content="Regretted")
     reply = live.message(content="Reply of a machine", parent=quoted, author=robbie)
     quotes = [live.message(content="Look at this", quote=each) for each in (quoted, deleted)]
-    scores = {score: live.message(content="Imported", imported_score=score) for score in (1_234, 0, -3)}
+    scores = {score: live.message(content="Imported", imported=True, imported_score=score) for score in (1_234, 0, -3)}
     Message.objects.filter(pk=deleted.pk).update(status="deleted")
     for name, emoji in (("Ann", "👍"), ("Ben", "👍"), ("Cy", "🎉")):
         live.reaction(post, emoji, name=name)
@@ -35,10 +35,10 @@ def test_a_post_is_shown_with_its_author_its_former_score_its_quote_and_its_reac
     expect(top).to_contain_text([*["Imported"] * 3, *["Look at this"] * 2, "Said by a machine", "First words"])
     expect(post_of(page, quoted).locator("> header")).to_have_text(re.compile("RobbieAgent@robbie"))
     expect(post_of(page, post).locator("> header")).not_to_contain_text("Agent")
-    expect(post_of(page, post).locator(".meta")).not_to_contain_text("former score")
+    expect(post_of(page, post).locator(".meta")).not_to_contain_text(re.compile("former score|imported"))
     for score, text in ((-3, "-3"), (0, "0"), (1_234, "1,234")):
         meta = post_of(page, scores[score]).locator(".meta")
-        expect(meta).to_have_text(re.compile(f" · former score {text}$"))
+        expect(meta).to_have_text(re.compile(f" · imported · former score {text}$"))
     expect(post_of(page, quotes[0]).locator("blockquote.quote")).to_have_text("RobbieAgentSaid by a machine")
     expect(post_of(page, quotes[1])).to_have_text(re.compile("The quoted post is no longer available"))
     expect(post_of(page, reply).locator(".badge")).to_have_text("Agent")

@@ -14,6 +14,7 @@ from config.api.ids import is_id
 from config.leases import release
 from messaging.models import Community
 from moving import services
+from moving.exceptions import OtherHosts
 from moving.formats import FORMATS
 from moving.imports.progress import EVERY_SECONDS, ProgressLines, Step, Tell
 from moving.imports.report import Report
@@ -39,6 +40,11 @@ class Command(BaseCommand):
             help="replace the beginning OLD of addresses, without scheme and www., by NEW; /=https://site.example/ "
             "gives paths a host",
         )
+        parser.add_argument(
+            "--any-host",
+            action="store_true",
+            help="also take addresses on hosts that no whitelist of the community's embeds names",
+        )
         parser.add_argument("--dry-run", action="store_true", help="only write the report and the numbers")
         parser.add_argument("--report", metavar="FILE", help="default: FILE.report.csv beside the input")
 
@@ -49,9 +55,11 @@ class Command(BaseCommand):
             services.require_usable(format=options["format"], map=options["map"])
             move = self._move(path, options)
             try:
-                result = self._run(move, path, report, is_dry_run=options["dry_run"])
+                result = self._run(move, path, report, is_dry_run=options["dry_run"], any_host=options["any_host"])
             finally:
                 release(move)
+        except OtherHosts as refusal:
+            raise CommandError(f"{refusal.message} With --any-host it takes every host.") from None
         except ApiError as refusal:
             raise CommandError(refusal.message) from None
         self._print(move, result, report, is_dry_run=options["dry_run"])
@@ -79,15 +87,15 @@ class Command(BaseCommand):
         services.begin(move, map=options["map"])
         return move
 
-    def _run(self, move: Move, path: Path, report: Path, *, is_dry_run: bool) -> Result:
+    def _run(self, move: Move, path: Path, report: Path, *, is_dry_run: bool, any_host: bool) -> Result:
         lines = ProgressLines(self.stderr.write)
         tell: Tell = lines if is_dry_run else _Leased(move, lines)
         try:
             with _written(report) as out:
-                result = run(move, path, report=Report(out), tell=tell, is_dry_run=is_dry_run)
+                result = run(move, path, report=Report(out), tell=tell, is_dry_run=is_dry_run, any_host=any_host)
         except ApiError as refusal:
             if not is_dry_run:
-                services.fail(move, refusal.message)
+                services.fail(move, refusal)
             raise
         if not is_dry_run:
             services.end(move, result)
@@ -96,9 +104,13 @@ class Command(BaseCommand):
     def _print(self, move: Move, result: Result, report: Path, *, is_dry_run: bool) -> None:
         counts = result.counts()
         counts.pop("reasons")
+        elsewhere = counts.pop("elsewhere", {})
         counts["found in the file"] = counts.pop("found")
         for name, count in {"new": counts.pop("new"), **counts}.items():
             self.stdout.write(f"{name}: {count:,}")
+        if elsewhere:
+            hosts = ", ".join(f"{host} ({posts:,})" for host, posts in elsewhere.items())
+            self.stdout.write(f"left out, on hosts of no embed of the community (--any-host takes them): {hosts}")
         self.stdout.write(f"report: {report}")
         if is_dry_run:
             self.stdout.write("A dry run: nothing was written.")

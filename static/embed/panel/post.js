@@ -38,7 +38,7 @@ export class Post {
     this.actions = h("div", { class: "actions" }, this.replyAction, this.action("quote", () => panel.quote(this.message)), this.reactions.add);
     this.showContent();
     this.name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
-    this.meta = h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.link, this.edited, score(message));
+    this.meta = h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.link, this.edited, imported(message), score(message));
     this.avatar = avatar(message.author);
     this.element = h("article", { class: depth ? "post reply" : "post", id: `community-post-${message.id}`, "aria-labelledby": this.name.id, tabindex: -1 },
       this.avatar,
@@ -147,6 +147,11 @@ export class Post {
     this.panel.published(message);
     this.replies.append(message, { hasFocus: isSent });
   }
+}
+
+/** An import has written it: who wrote it, and when, is what its file says. */
+function imported({ imported: isImported }) {
+  return isImported && [" · ", t("panel.imported")];
 }
 
 /** The votes of an imported post in the system that it comes from. */

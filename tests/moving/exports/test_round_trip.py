@@ -212,7 +212,7 @@ def copy_of(community: Community, folder: Path, *options: str) -> Community:
 def import_file(file: Path, community: Community, format: str = "jsonl") -> str:
     """The output of the command."""
     out, report = StringIO(), f"{file}.report.csv"
-    values = {"format": format, "community": str(community.pk), "report": report}
+    values = {"any_host": True, "format": format, "community": str(community.pk), "report": report}
     call_command("import_posts", str(file), **values, stdout=out, stderr=StringIO())
     return out.getvalue() + Path(report).read_text()
 
@@ -231,6 +231,8 @@ def without_ids(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             "parentId": places.get(post.get("parentId", "")),
             "quoteId": places.get(post.get("quoteId", "")),
             "communityId": None,
+            # What an import writes is imported.
+            "imported": None,
             "author": _author(post["author"], authors),
             "reactions": [{**reaction, "author": _author(reaction["author"], authors)} for reaction in reactions],
         }

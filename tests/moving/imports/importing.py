@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,24 @@ from typing import Any
 from django.core.management import call_command
 from django.db.models import Q
 
-from messaging.models import Community, Message
+from embeds.models import Embed
+from messaging.models import Account, Community, Message
 from messaging.page_ids import normalize
+from messaging.services.communities import create_community
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move, MovePart
 from reactions.models import Reaction
 
 MAP = ("harwick-lantern.example=lantern.example",)
 HOST = ("/=https://lantern.example/",)
+# Of the addresses in the samples, after MAP, and in files that tests write.
+HOSTS = ("lantern.example", "big.example")
+
+
+def site(owner: Account, name: str, *, hosts: Sequence[str] = HOSTS, **fields: Any) -> Community:
+    """A community with a widget on these hosts."""
+    community = create_community(owner=owner, name=name)
+    Embed.objects.create(owner=owner, community=community, name=name, domain_whitelist=list(hosts), **fields)
+    return community
 
 
 class Imported:
@@ -34,10 +46,23 @@ class Imported:
 
 
 def import_posts(
-    format: str, file: Path, community: Community, report: Path, *, map: tuple[str, ...] = (), dry_run: bool = False
+    format: str,
+    file: Path,
+    community: Community,
+    report: Path,
+    *,
+    map: tuple[str, ...] = (),
+    dry_run: bool = False,
+    any_host: bool = True,
 ) -> Imported:
     out, err = StringIO(), StringIO()
-    options = {"format": format, "community": str(community.pk), "map": list(map), "report": str(report)}
+    options: dict[str, Any] = {
+        "any_host": any_host,
+        "format": format,
+        "community": str(community.pk),
+        "map": list(map),
+        "report": str(report),
+    }
     call_command("import_posts", str(file), **options, dry_run=dry_run, stdout=out, stderr=err)
     return Imported(out.getvalue(), err.getvalue(), report)
 

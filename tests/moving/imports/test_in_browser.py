@@ -11,14 +11,13 @@ from django.db import connections
 from playwright.sync_api import BrowserContext, expect
 
 from messaging.models import Message
-from messaging.services.communities import create_community
 from moving.jobs import run_due_imports
 from moving.models import Move, MoveStatus
 from tests.account_area.conftest import browser_context, sign_in  # noqa: F401  a fixture
 from tests.account_area.looks import check_in_turn as check
 from tests.factories import PersonFactory
 from tests.moving.files import SAMPLES
-from tests.moving.imports.importing import MAP
+from tests.moving.imports.importing import MAP, site
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -44,7 +43,7 @@ def test_comments_are_checked_imported_and_removed(
     # Every step waits for the page to be loaded again.
     monkeypatch.setattr("account_area.moderation.imports.REFRESH_SECONDS", 1)
     person = PersonFactory()
-    community = create_community(owner=person, name="Harbour Gazette")
+    community = site(person, "Harbour Gazette")
     sign_in(browser_context, live_server.url, person)
     page = browser_context.new_page()
     page.goto(f"/account/communities/{community.slug}/moderation/imports/")

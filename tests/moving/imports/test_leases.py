@@ -13,14 +13,13 @@ from django.utils import timezone
 
 from config.leases import LeaseLost, release, take
 from messaging.models import Account, Community, Message
-from messaging.services.communities import create_community
 from moving import jobs, services
 from moving.imports.progress import Step
 from moving.imports.undoing import begin_undo
 from moving.jobs import Progress
 from moving.models import Move, MoveStatus
 from tests.factories import PersonFactory
-from tests.moving.imports.importing import MAP, Imported, import_posts
+from tests.moving.imports.importing import MAP, Imported, import_posts, site
 from tests.moving.imports.test_pages import FEW, client_of, upload
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +39,7 @@ def person() -> Account:
 
 @pytest.fixture
 def community(person: Account) -> Community:
-    return create_community(owner=person, name="Harbour")
+    return site(person, "Harbour")
 
 
 @pytest.fixture

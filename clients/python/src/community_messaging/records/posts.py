@@ -43,6 +43,7 @@ class PlainMessage(TypedDict):
     reactionCounts: dict[str, int]
     reactionTotal: int
     importedScore: int | None
+    imported: bool
     createdAt: str
     updatedAt: str
     editedAt: str | None
