@@ -97,19 +97,6 @@ def community_columns(*, page_url: str | None, source_embed: UUID | None = None)
     return columns
 
 
-def is_blocked(draft: Draft) -> bool:
-    """Whether a word list refuses the post. `draft.community` was read with `community_columns`.
-
-    For posts that are not refused for it, such as imported ones: one query of a community serves all posts of a page.
-    """
-    try:
-        for rule in content_rules():
-            rule.check(draft)
-    except ContentBlocked:
-        return True
-    return False
-
-
 def refuse_blocked(draft: Draft, words: list[str]) -> None:
     """Raises ContentBlocked (422) if a text of the draft contains one of the words."""
     if has_blocked(draft, words):

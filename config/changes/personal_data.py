@@ -51,7 +51,7 @@ def erase_reasons(events: QuerySet[Any]) -> int:
     """A batch of the reasons in the `data` of events for others, which mention the person or were written by them."""
     without_reason = "%(function)s(%(expressions)s, '{reason}', 'null')"
     told = list(events.values_list("pk", flat=True)[:BATCH])
-    rows = events.model._default_manager.filter(pk__in=told)
+    rows: QuerySet[Any] = events.model._default_manager.filter(pk__in=told)
     return rows.update(data=Func(F("data"), function="jsonb_set", template=without_reason))
 
 

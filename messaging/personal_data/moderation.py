@@ -63,7 +63,7 @@ def with_reasons_of(subject: Subject, events: QuerySet[Any], *, account: str = "
         object_id=Cast(OuterRef("message_id"), TextField()),
         change_message__contains=OuterRef("told"),
     )
-    told = events.annotate(told=KT("data__reason")).exclude(told="")
+    told: QuerySet[Any] = events.annotate(told=KT("data__reason")).exclude(told="")
     return told.filter(Exists(decisions) | Exists(entries))
 
 

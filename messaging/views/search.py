@@ -58,6 +58,7 @@ def _matches(query: dict[str, Any], page: CursorPage) -> dict[str, Any]:
     matches = find_matches(text=query["q"], scope=scope, after=page.after, limit=page.limit + 1)
     found, looked_up = messages_by_id([match.message_id for match in matches[: page.limit]])
     by_id = {message["id"]: message for message in without_foreign_quotes(found, shown)}
-    shown = [match for match in matches if match.message_id in looked_up]
-    next_cursor = page.cursor_at(shown[-1]) if len(shown) < len(matches) else None
-    return envelope("messages", [by_id[match.message_id] for match in shown if match.message_id in by_id], next_cursor)
+    listed = [match for match in matches if match.message_id in looked_up]
+    next_cursor = page.cursor_at(listed[-1]) if len(listed) < len(matches) else None
+    messages = [by_id[match.message_id] for match in listed if match.message_id in by_id]
+    return envelope("messages", messages, next_cursor)

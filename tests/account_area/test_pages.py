@@ -25,7 +25,14 @@ HOME = "/account/"
 # Codes that no page of the account area answers with, or that its forms have sentences of their own for.
 OF_THE_API_AND_THE_ADMIN = {
     *("account_being_erased", "agent_community_not_allowed", "agent_rate_limited", "agent_route_not_allowed"),
-    *("agent_scope_missing", "approval_in_use", "community_mismatch", "decision_not_undoable", "domain_not_allowed"),
+    *(
+        "agent_scope_missing",
+        "approval_in_use",
+        "community_mismatch",
+        "community_needed",
+        "decision_not_undoable",
+        "domain_not_allowed",
+    ),
     *("embed_not_active", "file_refused", "idempotency_in_progress", "idempotency_key_reused", "import_undone"),
     "other_hosts",
     *("internal_error", "invalid_credentials", "invalid_emoji", "invalid_idempotency_key", "invalid_input"),

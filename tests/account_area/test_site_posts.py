@@ -138,7 +138,7 @@ def test_the_tab_says_that_a_community_has_several_sites(
 ) -> None:
     an_embed(person)
     assert "from all of its sites" not in html(client, posts_path(site))
-    an_embed(PersonFactory(), community_id=community.pk)
+    an_embed(SuperAdminFactory(), community_id=community.pk)
     assert "from all of its sites" in html(client, posts_path(site))
 
 
@@ -193,7 +193,7 @@ def test_what_waits_is_on_the_first_page_and_in_the_inbox(
 def test_a_community_without_a_site_of_the_person_is_decided_on_its_own_page(
     client: Client, community: Community, person: Account, django_assert_max_num_queries: Any
 ) -> None:
-    an_embed(PersonFactory(), community_id=community.pk)
+    an_embed(SuperAdminFactory(), community_id=community.pk)
     MessageFactory(community=community, status=PENDING)
     assert f'href="{path(community)}?state=pending">1 pending' in html(client, HOME)
     for number in range(25):

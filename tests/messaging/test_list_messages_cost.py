@@ -197,7 +197,7 @@ def test_what_a_community_shows_of_a_long_page_is_read_by_its_index(long_page: d
             deep = Api().get(f"{of_page}&limit=100&cursor={deep.json['nextCursor']}")
         assert deep.json["hasMore"]
         for url in (of_page, f"{of_page}&cursor={deep.json['nextCursor']}"):
-            assert messages_read(url, LIST) == 11
+            assert messages_read(url) == 11
             plans = plans_of(url)
             used = {node.get("Index Name") for plan in plans for node in nodes(plan)}
             assert "shown_posts_by_reactions" in used if sort == "reactions" else "shown_posts" in used
