@@ -34,7 +34,7 @@ def own(person: Account) -> Community:
 
 def new_site(client: Client, community: str) -> Any:
     form = {"name": "Mine", "address": "https://mine.example/", "community_choice": "existing", "community": community}
-    return client.post(NEW, form | {"submission": str(uuid4())})
+    return client.post(NEW, form | {"shows": "community", "submission": str(uuid4())})
 
 
 def widgets(community: Community, embed: Embed | None = None) -> str:
@@ -86,7 +86,9 @@ def settings_form(client: Client, site: Embed, **fields: Any) -> Any:
     page = client.get(f"{SITES}{site.pk}/settings/").content.decode()
     opened = page.split('name="opened" value="')[1].split('"')[0]
     form = {"name": site.name, "description": "", "whitelist": "", "blacklist": "", "opened": opened}
-    return client.post(f"{SITES}{site.pk}/settings/", form | {"community": site.community.slug} | fields)
+    return client.post(
+        f"{SITES}{site.pk}/settings/", form | {"community": site.community.slug, "shows": site.shows} | fields
+    )
 
 
 def test_the_settings_keep_a_community_of_before_and_take_no_other_of_others(

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from embeds.content_rules import LISTS_MAX
 from embeds.models import Embed, EmbedStatus
 from embeds.services import delete_embed
-from messaging.content_rules import Draft, community_columns, is_blocked
+from messaging.content_rules import community_columns
 from messaging.models import Community, Message, Moderator, Page
 from messaging.page_ids import normalize
 from tests.agents.factories import agent_with_token
@@ -196,25 +196,3 @@ def test_the_word_lists_of_a_community_are_read_by_an_index(community: Community
     columns = community_columns(page_url="https://site.example/a")
     plan = Community.objects.filter(pk=community.pk).annotate(**columns).explain()
     assert "embeds_with_words" in plan, plan
-
-
-def test_imported_posts_can_be_compared_with_the_words_of_a_page(community: Community) -> None:
-    """One query of the community serves all posts of a page."""
-    an_embed(community_id=community.pk, blocked_words=["spam"], domain_whitelist=["site.example"])
-    Community.objects.filter(pk=community.pk).update(blocked_words=["rude"])
-    found = {}
-    for host in ("site.example", "other.example"):
-        columns = community_columns(page_url=f"https://{host}/a")
-        of_page = Community.objects.annotate(**columns).get(pk=community.pk)
-        for text in ("spam", "rude", "fine"):
-            draft = Draft({"content": text, "community_id": community.pk}, author_kind="human")
-            draft.community = of_page
-            found[host, text] = is_blocked(draft)
-    assert found == {
-        ("site.example", "spam"): True,
-        ("site.example", "rude"): True,
-        ("site.example", "fine"): False,
-        ("other.example", "spam"): False,
-        ("other.example", "rude"): True,
-        ("other.example", "fine"): False,
-    }
