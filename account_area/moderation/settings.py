@@ -42,6 +42,8 @@ ACTS: dict[str, Any] = {
     Act.CREATED: _("Created the community"),
     Act.UNDONE: _("Removed an import"),
     Act.ENDED: _("Ended a widget"),
+    Act.EXCLUDED: _("Hid a post of others on the pages of the site"),
+    Act.INCLUDED: _("Showed a post of others again on the pages of the site"),
 }
 OF_ALL_POSTS: dict[str, Any] = {
     Act.HIDDEN: _("Hid all posts of an author"),
