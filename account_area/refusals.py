@@ -73,6 +73,9 @@ SENTENCES = {
     ),
     "import_busy": _("Wait until the current step of this import has ended."),
     "posts_changing": _("An administrator is changing these posts. Try again in a few minutes."),
+    "host_not_found": _("This host was removed already."),
+    "too_many_hosts": _("The community has as many hosts as are allowed. Remove one first."),
+    "domain_checks_off": _("This service proves no hosts."),
     "too_many_moderators": _("The community has as many moderators as are allowed."),
 }
 

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -113,4 +114,4 @@ def _hidden_just_now(request: HttpRequest) -> list[tuple[str, str]]:
 
 def frame(community: Community, section: str) -> dict[str, Any]:
     """What the pages of a community have in common."""
-    return {"community": community, "section": section}
+    return {"community": community, "section": section, "has_hosts": settings.DOMAIN_CHECKS}

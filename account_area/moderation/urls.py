@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from account_area.moderation import communities, decisions, exports, imports, settings
+from account_area.moderation import communities, decisions, exports, hosts, imports, settings
 
 OF_COMMUNITY = "communities/<slug:slug>/moderation/"
 urlpatterns = [
@@ -13,6 +13,7 @@ urlpatterns = [
     path(f"{OF_COMMUNITY}posts/<str:post_id>/", communities.post, name="moderation-post"),
     path(f"{OF_COMMUNITY}rules/", settings.rules, name="moderation-rules"),
     path(f"{OF_COMMUNITY}people/", settings.people, name="moderation-people"),
+    path(f"{OF_COMMUNITY}hosts/", hosts.hosts, name="moderation-hosts"),
     path(f"{OF_COMMUNITY}imports/", imports.imports, name="moderation-imports"),
     path(f"{OF_COMMUNITY}imports/<uuid:move_id>/", imports.one_import, name="moderation-import"),
     path(f"{OF_COMMUNITY}imports/<uuid:move_id>/report/", imports.report, name="moderation-import-report"),
