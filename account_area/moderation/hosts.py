@@ -67,7 +67,7 @@ def hosts(request: HttpRequest, slug: str) -> HttpResponse:
     if not settings.DOMAIN_CHECKS:
         raise NotFound
     community = queries.community_of(slug=slug, by=person_of(request))
-    shared = {"community_id": community.pk, "by": person_of(request)}
+    shared: dict[str, Any] = {"community_id": community.pk, "by": person_of(request)}
     action = request.POST.get("action", "")
     form = HostForm(request.POST if action == "add" else None)
     if request.method == "POST" and _changed(request, action, form, shared):
