@@ -81,6 +81,9 @@ SENTENCES = {
     ),
     "posts_changing": _("An administrator is changing these posts. Try again in a few minutes."),
     "job_not_undoable": _("This was undone already, or is not done yet. Open the page again."),
+    "host_not_found": _("This host was removed already."),
+    "too_many_hosts": _("The community has as many hosts as are allowed. Remove one first."),
+    "domain_checks_off": _("This service proves no hosts."),
     "too_many_moderators": _("The community has as many moderators as are allowed."),
 }
 

@@ -5,7 +5,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config import env
 from config.address_settings import HTTPS
 
-# Only with WEBHOOKS=1 the service calls other machines.
+# Whether the service sends webhooks to other machines.
 WEBHOOKS = env.flag("WEBHOOKS", default=False)
 WEBHOOKS_ALLOW_LOCAL = env.flag("WEBHOOKS_ALLOW_LOCAL", default=False)
 

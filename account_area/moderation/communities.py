@@ -6,6 +6,7 @@ from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -131,4 +132,4 @@ def _hidings(request: HttpRequest, community: Community, tab: str) -> list[BulkJ
 
 def frame(community: Community, section: str) -> dict[str, Any]:
     """What the pages of a community have in common."""
-    return {"community": community, "section": section}
+    return {"community": community, "section": section, "has_hosts": settings.DOMAIN_CHECKS}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from account_area.moderation import authors, communities, decisions, exports, imports, settings, widgets
+from account_area.moderation import authors, communities, decisions, exports, hosts, imports, settings, widgets
 
 OF_COMMUNITY = "communities/<slug:slug>/moderation/"
 urlpatterns = [
@@ -17,6 +17,7 @@ urlpatterns = [
     path(f"{OF_COMMUNITY}people/", settings.people, name="moderation-people"),
     path(f"{OF_COMMUNITY}widgets/", widgets.widgets, name="moderation-widgets"),
     path(f"{OF_COMMUNITY}widgets/<uuid:embed>/end/", widgets.end, name="moderation-widget-end"),
+    path(f"{OF_COMMUNITY}hosts/", hosts.hosts, name="moderation-hosts"),
     path(f"{OF_COMMUNITY}imports/", imports.imports, name="moderation-imports"),
     path(f"{OF_COMMUNITY}imports/<uuid:move_id>/", imports.one_import, name="moderation-import"),
     path(f"{OF_COMMUNITY}imports/<uuid:move_id>/report/", imports.report, name="moderation-import-report"),

@@ -28,7 +28,7 @@ def _authorize_replay(request: HttpRequest, _body: Any, _replay: Any) -> None:
 REFUSED = (CommunityNotFound, ModeratorRequired)
 BY_MODERATORS: dict[str, Any] = {"callers": {CredentialKind.PERSON}}
 WRITE = BY_MODERATORS | {"authorize_replay": _authorize_replay}
-PATH = {"host": {"type": "string", "maxLength": HOST_MAX, "examples": [HOST]}}
+PATH = {"host": {"type": "string", "pattern": f"^[A-Za-z0-9._-]{{1,{HOST_MAX}}}$", "examples": [HOST]}}
 
 
 class HostViewSet(ApiViewSet):

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.django_db
 HOME = "/account/"
 # Codes that no page of the account area answers with, or that its forms have sentences of their own for.
 OF_THE_API_AND_THE_ADMIN = {
+    "nothing_to_trust",
     *("account_being_erased", "agent_community_not_allowed", "agent_rate_limited", "agent_route_not_allowed"),
     *(
         "agent_scope_missing",

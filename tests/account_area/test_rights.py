@@ -41,7 +41,7 @@ PAGE_MAX_BYTES = 100_000
 
 @pytest.fixture(scope="module")
 def objects(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[dict[str, Any]]:
-    with undone_after_module(django_db_blocker), override_settings(WEBHOOKS=True):
+    with undone_after_module(django_db_blocker), override_settings(WEBHOOKS=True, DOMAIN_CHECKS=True):
         yield objects_of(PersonFactory())
 
 

@@ -326,6 +326,17 @@ def test_a_look_is_asked_for_at_most_every_15_seconds(names: NameServer, proof: 
     assert ask_for_check(**ask).asked_at is not None
 
 
+def test_a_look_that_is_asked_for_is_in_a_process_after_the_commit(
+    proof: HostProof, moderator: Account, settings: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    settings.PERSON_JOBS = True
+    with django_capture_on_commit_callbacks() as callbacks:
+        ask_for_check(community_id=proof.community_id, host="blog.example", by=moderator)
+    assert [callback.args for callback in callbacks] == [("check_hosts",)]
+    proof.refresh_from_db()
+    assert (proof.is_checking, proof.checked_at) == (True, None)
+
+
 def test_without_domain_checks_nothing_is_asked_or_proved(
     names: NameServer, proof: HostProof, moderator: Account, settings: Any
 ) -> None:

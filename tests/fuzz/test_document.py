@@ -14,6 +14,7 @@ from rest_framework import serializers
 from agents.views.public import PATH as AGENT
 from config.api.fields import Id, Object, Text
 from config.api.operations import all_operations
+from embeds.views.hosts import PATH as HOST
 from messaging.views.feeds import COMMUNITY, PAGE
 from tests.openapi import document, properties_of, required_of, resolved
 
@@ -88,7 +89,7 @@ def test_path_ids_and_idempotency_keys_document_their_form() -> None:
     keys = [parameter["schema"] for parameter in parameters if parameter["name"] == "Idempotency-Key"]
     assert in_path
     assert all("pattern" in schema for schema in in_path)
-    others = [schema["pattern"] for schema in (*PAGE.values(), *COMMUNITY.values(), *AGENT.values())]
+    others = [schema["pattern"] for schema in (*PAGE.values(), *COMMUNITY.values(), *AGENT.values(), *HOST.values())]
     assert all(schema.get("format") == "uuid" or schema["pattern"] in others for schema in in_path)
     assert keys
     assert all(re.search(schema["pattern"], "a key, of: ~sorts") for schema in keys)

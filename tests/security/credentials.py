@@ -57,6 +57,7 @@ OPEN_COLUMNS = {
     "changes_change.data": "what the readers of the change log get",
     "embeds_dailysalt.salt": "hides the visitors of a day, and opens nothing",
     "embeds_event.visitor": "a hash of the network and browser of a visitor",
+    "embeds_hostproof.token": "the owner of a domain publishes it in a TXT record",
     "embeds_visitor.visitor": "a hash of the network and browser of a visitor",
     "mails_notice.data": "what the readers of the change log get",
     "messaging_accountrecordpart.data": "the record of an erased account",
@@ -103,6 +104,7 @@ OPEN_MODULES = {
     "config/api/signing.py": "what the others call",
     "config/api/stored_secrets.py": "what the others call",
     "embeds/analytics/salts.py": "hides the visitors of a day",
+    "embeds/host_proofs.py": "makes what owners of domains publish in TXT records",
     "messaging/models/erased_handle.py": "hides erased handles",
     "messaging/services/erased_handles.py": "hides erased handles",
 }

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from embeds.models import Embed
 from messaging.models import Account
 from tests.browser import PATIENCE_MS
+from tests.factories import PageFactory
 from tests.widget.live import Live
 from tests.widget.test_accessibility import violations_of_state
 from tests.widget.test_panel_own import write
@@ -123,6 +124,16 @@ def test_the_thread_has_no_violations(live: Live) -> None:
         page.goto(f"{live.app}/p/{message_id}")
         assert violations_of_state(page) == []
     assert not live.errors
+
+
+def test_the_link_to_a_page_of_a_long_host_fits_a_phone(live: Live) -> None:
+    host = ".".join(["x" * 60] * 4)
+    post = live.message(page=PageFactory(url=f"https://{host}/a"))
+    page = live.context.new_page()
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{live.app}/p/{post.pk}")
+    expect(page.get_by_role("link", name="Read it on its page")).to_contain_text(host)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_a_panel_that_is_opened_does_not_change_where_a_permalink_leads(live: Live) -> None:
