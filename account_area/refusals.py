@@ -73,6 +73,11 @@ SENTENCES = {
     ),
     "import_busy": _("Wait until the current step of this import has ended."),
     "posts_changing": _("An administrator is changing these posts. Try again in a few minutes."),
+    "discussion_closed": _("This discussion is closed."),
+    "closing_not_found": _("Moderators have not closed this discussion, or it was reopened already."),
+    "pin_not_found": _("This post is not pinned any more."),
+    "not_pinnable": _("Only posts of the community that answer no other post can be pinned."),
+    "too_many_pins": _("Three posts are pinned on this page, the most allowed. Unpin one first."),
     "too_many_moderators": _("The community has as many moderators as are allowed."),
 }
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.safestring import SafeString, mark_safe
 
 from config.api.pagination import CursorPage
@@ -17,7 +17,7 @@ from messaging.deleted_accounts import NOBODY
 from messaging.exceptions import CommunityNotFound
 from messaging.excerpts import excerpt
 from messaging.markdown.html import to_html
-from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator
+from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator, Page
 from messaging.models.moderation import QueueState, moderated_by
 from messaging.models.report import reported_posts
 from messaging.queries.moderation import hidden_posts, moderation_queue, recent_posts
@@ -170,7 +170,9 @@ def _card(
 
 def decisions_of(community: Community, *, before: int | None) -> list[Decision]:
     """The decisions on a community, newest first; one more than a page shows, if others follow."""
+    url = Page.objects.filter(pk=OuterRef("page_id")).values("normalized_url")
     found = Decision.objects.filter(community=community).select_related("by", "account", "message")
+    found = found.annotate(page_url=Subquery(url))
     if before is not None:
         found = found.filter(pk__lt=before)
     return list(found.order_by("-pk")[: LISTED_MAX + 1])

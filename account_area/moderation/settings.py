@@ -41,6 +41,10 @@ ACTS: dict[str, Any] = {
     Act.CHANGED: _("Changed the rules"),
     Act.CREATED: _("Created the community"),
     Act.UNDONE: _("Removed an import"),
+    Act.CLOSED: _("Closed a discussion"),
+    Act.REOPENED: _("Reopened a discussion"),
+    Act.PINNED: _("Pinned a post"),
+    Act.UNPINNED: _("Unpinned a post"),
 }
 
 

@@ -6,26 +6,57 @@ delete its own posts, remove its reactions and report posts, but its reports put
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import BooleanField, Exists, OuterRef, QuerySet
+from django.db.models.expressions import RawSQL
 
 from config.api.credentials import Credential
 from config.writes.retries import retried
 from messaging.exceptions import AccountNotFound, BannedFromCommunity, BanNotFound, ModeratorBanned
-from messaging.models import Account, Act, Ban, Community, Decision
+from messaging.models import Account, Act, Ban, Community, Decision, Moderator
 from messaging.models.account import OF_SERVICE
 from messaging.models.moderation import moderated_by
+from messaging.queries.discussions import IS_CLOSED
 from messaging.services.decisions import log_about_community
 from messaging.services.moderators import is_moderator_or_super_admin, moderated_community
 
 
+class OpenDiscussion(NamedTuple):
+    """The community of a new post on a page. `is_moderator`: whether the author moderates it."""
+
+    community: Community
+    is_closed: bool
+    is_moderator: bool
+
+
 def open_community(*, community_id: UUID, auth: Credential) -> Community | None:
     """The community with this id, in one query with the ban. Raises BannedFromCommunity (403)."""
+    return _unless_banned(_communities(community_id, auth))
+
+
+def open_discussion(*, community_id: UUID, page_id: str, auth: Credential) -> OpenDiscussion | None:
+    """As `open_community`, in the same query, for a new post on a page.
+
+    `is_closed` is exact if the transaction has read the targets of the post before (see `messaging.services.closing`).
+    """
+    roles = Moderator.objects.filter(community=OuterRef("pk"), account=auth.user.pk)
+    closed = RawSQL(IS_CLOSED, [page_id, page_id], output_field=BooleanField())  # noqa: S611  a constant
+    community = _unless_banned(_communities(community_id, auth).annotate(is_moderator=Exists(roles), is_closed=closed))
+    if community is None:
+        return None
+    return OpenDiscussion(community, is_closed=community.is_closed, is_moderator=community.is_moderator)
+
+
+def _communities(community_id: UUID, auth: Credential) -> QuerySet[Any]:
     bans = Ban.objects.filter(community=OuterRef("pk"), account__in=auth.banned_with)
-    community = Community.objects.filter(pk=community_id).annotate(has_banned=Exists(bans)).first()
+    return Community.objects.filter(pk=community_id).annotate(has_banned=Exists(bans))
+
+
+def _unless_banned(communities: QuerySet[Any]) -> Any:
+    community = communities.first()
     if community is not None and community.has_banned:
         raise BannedFromCommunity
     return community

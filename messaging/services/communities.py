@@ -46,6 +46,7 @@ RULES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "allowedTagTypes": ("allowed_tag_types", _words),
     "preModeration": ("pre_moderation", str),
     "reportsToHide": ("reports_to_hide", _number),
+    "closeAfterDays": ("close_after_days", _number),
 }
 
 

@@ -27,9 +27,10 @@ def log_about_community(
     reason: str = "",
     account: Account | None = None,
     columns: Sequence[str] = (),
+    page_id: str | None = None,
 ) -> None:
-    """`account`: whom the decision is about; `columns`: the columns of the community that were changed."""
-    details = {"account": account, "columns": list(columns)}
+    """`account`, `page_id`: what the decision is about; `columns`: the columns of the community that were changed."""
+    details = {"account": account, "columns": list(columns), "page_id": page_id}
     _log(act, by=by, community_id=community.pk, about=community, verb=verb, reason=reason, **details)
 
 

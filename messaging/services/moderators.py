@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
+from config.cache.versions import EVERYTHING, invalidate
 from config.writes.retries import retried
 from messaging.exceptions import (
     CommunityNotFound,
@@ -74,6 +75,8 @@ def add_moderator(*, community_id: UUID, handle: str, by: Account) -> Moderator:
         raise TooManyModerators(max=MODERATORS_MAX)
     added = Moderator.objects.create(community=community, account=person)
     log_about_community(community, Act.ADDED, by=by, verb=f"Moderator {person} added", account=person)
+    # Any list may contain a post of theirs, with their role.
+    invalidate(EVERYTHING)
     return added
 
 
@@ -97,6 +100,7 @@ def remove_moderator(*, community_id: UUID, account_id: UUID, by: Account) -> No
             raise LastModerator
     removed.delete()
     log_about_community(community, Act.REMOVED, by=by, verb=f"Moderator {removed} removed", account=removed.account)
+    invalidate(EVERYTHING)
 
 
 def is_moderator_or_super_admin(community: Community, account: Account) -> bool:

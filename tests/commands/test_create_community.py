@@ -15,6 +15,7 @@ RULES = {
     "allowedTagTypes": [],
     "preModeration": "off",
     "reportsToHide": 0,
+    "closeAfterDays": 0,
 }
 
 

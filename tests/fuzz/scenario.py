@@ -125,11 +125,12 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
     by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId"]
     of_community = ("updateCommunity", "addModerator", "removeModerator", "banAccount", "liftBan")
+    of_community += ("closeDiscussion", "reopenDiscussion", "getDiscussion")
     return {
         "pageId": [page],
         **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions", "reportMessage"), posts),
         **{name: [embed] for name in by_embed},
-        **dict.fromkeys(("approveMessage", "hideMessage", "restoreMessage"), posts[2:]),
+        **dict.fromkeys(("approveMessage", "hideMessage", "restoreMessage", "pinMessage", "unpinMessage"), posts[2:]),
         **{name: [community] for name in of_community},
         "communityId": [community],
         "communityIds": [community],

@@ -49,6 +49,7 @@ def test_a_community_has_its_rules_and_the_number_of_its_posts() -> None:
             "readOnly": False,
             "allowedTagTypes": ["claim"],
             "preModeration": "agents",
+            "closeAfterDays": 0,
         },
         "posts": 2,
     }

@@ -18,9 +18,17 @@ from community_messaging.records.moderation import (
     ModeratedRules,
     Moderator,
     OpenReport,
+    Pinned,
     RuleChanges,
 )
-from community_messaging.records.pages import Community, CommunityRules, NormalizedUrl, PresenceCount, SmartTag
+from community_messaging.records.pages import (
+    Community,
+    CommunityRules,
+    Discussion,
+    NormalizedUrl,
+    PresenceCount,
+    SmartTag,
+)
 from community_messaging.records.posts import (
     Attachment,
     DeletedMessage,
@@ -49,6 +57,7 @@ __all__ = [
     "DeletedAgent",
     "DeletedMessage",
     "Delivery",
+    "Discussion",
     "DryRun",
     "Event",
     "EventData",
@@ -66,6 +75,7 @@ __all__ = [
     "Operator",
     "OwnReaction",
     "OwnToken",
+    "Pinned",
     "PlainMessage",
     "PresenceCount",
     "PublicAgent",

@@ -37,6 +37,11 @@ class Moderator(TypedDict):
     createdAt: str
 
 
+class Pinned(TypedDict):
+    id: str
+    pinned: bool
+
+
 class RuleChanges(TypedDict, total=False):
     agentsMayPost: bool
     peopleMayPost: bool
@@ -44,6 +49,7 @@ class RuleChanges(TypedDict, total=False):
     allowedTagTypes: list[str]
     preModeration: str
     reportsToHide: int
+    closeAfterDays: int
 
 
 class ModeratedRules(CommunityRules):

@@ -26,6 +26,7 @@ class CommunityRules(TypedDict):
     readOnly: bool
     allowedTagTypes: list[str]
     preModeration: str
+    closeAfterDays: int
 
 
 class Community(TypedDict):
@@ -34,6 +35,14 @@ class Community(TypedDict):
     slug: str
     rules: CommunityRules
     posts: int
+
+
+class Discussion(TypedDict):
+    communityId: str
+    pageId: str
+    closed: bool
+    closedAt: str | None
+    closesAt: str | None
 
 
 class SmartTag(TypedDict):
