@@ -23,15 +23,15 @@ OLDEST = f"""
     ORDER BY m.created_at, m.id LIMIT {SCAN_MAX}
 """  # noqa: S608  built from constants
 PERIOD = "make_interval(days => messaging_community.close_after_days)"
-# An expression about a row of communities, with the id of the page as its value, twice. The search stops at the first
-# post that is old enough, and takes place only under the rule.
+OLD_ENOUGH = OLDEST.format(page="%(page)s", condition=f"m.created_at <= statement_timestamp() - {PERIOD}")
+# An expression about a row of communities and the id of a page. The search stops at the first post that is old enough,
+# and takes place only under the rule.
 IS_CLOSED = f"""(
     EXISTS (
         SELECT FROM messaging_closedpage closed
-        WHERE closed.page_id = %s AND closed.community_id = messaging_community.id
+        WHERE closed.page_id = %(page)s AND closed.community_id = messaging_community.id
     ) OR CASE WHEN messaging_community.close_after_days > 0 THEN EXISTS (
-        SELECT FROM ({OLDEST.format(page="%s", condition=f"m.created_at <= statement_timestamp() - {PERIOD}")}) oldest
-        WHERE oldest.community_id = messaging_community.id
+        SELECT FROM ({OLD_ENOUGH}) oldest WHERE oldest.community_id = messaging_community.id
     ) ELSE false END
 )"""  # noqa: S608  as above
 FIND = f"""

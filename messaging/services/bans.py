@@ -10,18 +10,31 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import BooleanField, Exists, OuterRef, QuerySet
-from django.db.models.expressions import RawSQL
+from django.db.models import Exists, OuterRef
 
 from config.api.credentials import Credential
+from config.database.sql import current_alias, fetch_one
 from config.writes.retries import retried
 from messaging.exceptions import AccountNotFound, BannedFromCommunity, BanNotFound, ModeratorBanned
-from messaging.models import Account, Act, Ban, Community, Decision, Moderator
+from messaging.models import Account, Act, Ban, Community, Decision
 from messaging.models.account import OF_SERVICE
 from messaging.models.moderation import moderated_by
 from messaging.queries.discussions import IS_CLOSED
 from messaging.services.decisions import log_about_community
 from messaging.services.moderators import is_moderator_or_super_admin, moderated_community
+
+FIELDS = [field.attname for field in Community._meta.concrete_fields]
+# Not by the ORM, which takes longer to compile this than PostgreSQL to run it.
+OPEN_DISCUSSION = f"""
+SELECT EXISTS (
+    SELECT FROM messaging_ban ban
+    WHERE ban.community_id = messaging_community.id AND ban.account_id = ANY(%(banned_with)s::uuid[])
+), {IS_CLOSED}, EXISTS (
+    SELECT FROM messaging_moderator moderator
+    WHERE moderator.community_id = messaging_community.id AND moderator.account_id = %(account)s
+), {", ".join(f"messaging_community.{field.column}" for field in Community._meta.concrete_fields)}
+FROM messaging_community WHERE id = %(community)s
+"""  # noqa: S608  built from constants
 
 
 class OpenDiscussion(NamedTuple):
@@ -34,7 +47,11 @@ class OpenDiscussion(NamedTuple):
 
 def open_community(*, community_id: UUID, auth: Credential) -> Community | None:
     """The community with this id, in one query with the ban. Raises BannedFromCommunity (403)."""
-    return _unless_banned(_communities(community_id, auth))
+    bans = Ban.objects.filter(community=OuterRef("pk"), account__in=auth.banned_with)
+    community = Community.objects.filter(pk=community_id).annotate(has_banned=Exists(bans)).first()
+    if community is not None and community.has_banned:
+        raise BannedFromCommunity
+    return community
 
 
 def open_discussion(*, community_id: UUID, page_id: str, auth: Credential) -> OpenDiscussion | None:
@@ -42,24 +59,14 @@ def open_discussion(*, community_id: UUID, page_id: str, auth: Credential) -> Op
 
     `is_closed` is exact if the transaction has read the targets of the post before (see `messaging.services.closing`).
     """
-    roles = Moderator.objects.filter(community=OuterRef("pk"), account=auth.user.pk)
-    closed = RawSQL(IS_CLOSED, [page_id, page_id], output_field=BooleanField())  # noqa: S611  a constant
-    community = _unless_banned(_communities(community_id, auth).annotate(is_moderator=Exists(roles), is_closed=closed))
-    if community is None:
+    values = {"community": community_id, "page": page_id, "account": auth.user.pk, "banned_with": auth.banned_with}
+    row = fetch_one(OPEN_DISCUSSION, values)
+    if row is None:
         return None
-    return OpenDiscussion(community, is_closed=community.is_closed, is_moderator=community.is_moderator)
-
-
-def _communities(community_id: UUID, auth: Credential) -> QuerySet[Any]:
-    bans = Ban.objects.filter(community=OuterRef("pk"), account__in=auth.banned_with)
-    return Community.objects.filter(pk=community_id).annotate(has_banned=Exists(bans))
-
-
-def _unless_banned(communities: QuerySet[Any]) -> Any:
-    community = communities.first()
-    if community is not None and community.has_banned:
+    has_banned, is_closed, is_moderator, *columns = row
+    if has_banned:
         raise BannedFromCommunity
-    return community
+    return OpenDiscussion(Community.from_db(current_alias(), FIELDS, columns), is_closed, is_moderator)
 
 
 def refuse_banned(*, communities: Any, auth: Credential) -> None:

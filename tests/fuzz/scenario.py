@@ -124,8 +124,10 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     embed = clients.ask("/api/embeds/instances", {"name": "E", "communityId": community}, **owner.signed_in)["id"]
     by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
     by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId"]
-    of_community = ("updateCommunity", "addModerator", "removeModerator", "banAccount", "liftBan")
-    of_community += ("closeDiscussion", "reopenDiscussion", "getDiscussion")
+    of_community = (
+        *("updateCommunity", "addModerator", "removeModerator", "banAccount", "liftBan"),
+        *("closeDiscussion", "reopenDiscussion", "getDiscussion"),
+    )
     return {
         "pageId": [page],
         **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions", "reportMessage"), posts),
