@@ -6,6 +6,10 @@ CREDENTIAL_CHECKS = ["config.api.jwt.ended_people", "agents.authentication.ended
 MOVED_PAGES = "messaging.services.moving.moved_pages"
 # The rules that the content of a new message must pass.
 CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
+# What an embed shows: a class with `errors`, and `find(embed_id) -> messaging.queries.shown.Shown`.
+EMBED_VIEWS = "embeds.shown.EmbedViews"
+# The SQL expression for the operator of the account `{account}`; null of a person.
+OPERATOR_OF = "agents.queries.OPERATOR_OF"
 # Functions that decide whether an embed may show a page: `(*, embed_id, page_url) -> bool`.
 EMBED_CHECKS = ["embeds.lookup.allows_page"]
 # What webhooks report (see messaging.webhooks.targets).

@@ -51,8 +51,8 @@ class Subject:
 
     @property
     def mentions(self) -> str:
-        """A regular expression of PostgreSQL for `@` and one of the handles."""
-        return rf"@({self.any_handle})\y"
+        """A regular expression of PostgreSQL for `@` and one of the handles, in either case."""
+        return rf"(?i)@({self.any_handle})\y"
 
     @property
     def any_handle(self) -> str:

@@ -22,7 +22,7 @@ from config.api.ids import is_id
 from config.database.sql import fetch_all
 from messaging.admin.searching import condition_for
 from messaging.models import Account, AccountKind, Community, Message
-from messaging.queries.search import find_matches
+from messaging.queries.search import EVERYTHING, find_matches
 from messaging.queries.unpublished import ids_of_unpublished
 
 SHOWN_MAX = 10
@@ -125,7 +125,7 @@ def _posts(term: str) -> Finding:
     if condition is not None:
         rows = list(posts.filter(condition).order_by("-id")[: SHOWN_MAX + 1])
         return Finding("Posts", rows[:SHOWN_MAX], more=more, has_more=len(rows) > SHOWN_MAX)
-    matches = find_matches(text=term, scope={}, after=None, limit=SHOWN_MAX + 1)
+    matches = find_matches(text=term, scope=EVERYTHING, after=None, limit=SHOWN_MAX + 1)
     ids = [match.message_id for match in matches]
     ids += sorted(ids_of_unpublished(term, limit=SHOWN_MAX + 1), reverse=True)
     found = posts.in_bulk(ids)

@@ -15,9 +15,9 @@ from config.cache.versions import invalidate
 from config.database.sql import database_now, execute
 from config.writes.retries import retried
 from embeds.analytics.rollup import LOCK
-from embeds.cache_tags import embed_tag
 from embeds.models import DailyCount, DailyVisitors, Embed, EmbedStatus, Sighting
 from embeds.models.embed import default_page_rules, default_trigger_config
+from messaging.cache_tags import embed_tag
 from messaging.deleted_accounts import DELETED_NAME
 from messaging.models import Webhook, WebhookTarget
 from messaging.services.webhooks import delete_webhooks_of

@@ -9,9 +9,9 @@ from config.admin.audit import forget_entries_about
 from config.cache.versions import invalidate
 from config.database.sql import database_now
 from config.personal_data import Section, Subject
-from embeds.cache_tags import embed_tag
 from embeds.forgetting import blank, delete_numbers
 from embeds.models import Embed, Sighting
+from messaging.cache_tags import embed_tag
 from messaging.personal_data.exporters import table
 
 BATCH = 20

@@ -12,10 +12,10 @@ from config.admin.audit import log_decision, transition
 from config.api.exceptions import InvalidInput, NotOwner
 from config.cache.versions import invalidate
 from config.writes.retries import retried
-from embeds.cache_tags import embed_tag
 from embeds.exceptions import EmbedDisabled, EmbedNotFound
 from embeds.models import Embed, EmbedStatus
 from embeds.models.embed import PageRuleType, default_page_rules, default_trigger_config
+from messaging.cache_tags import embed_tag
 from messaging.exceptions import CommunityNotFound
 from messaging.models import Account, Community, WebhookTarget
 from messaging.services.webhooks import delete_webhooks_of, resume_webhooks

@@ -9,6 +9,7 @@ from uuid import UUID
 from config.changes.personal_data import erase_reasons
 from config.personal_data import Section, Subject
 from mails.models import Mailing, Notice, RefusedAddress
+from messaging.personal_data.moderation import with_reasons_of
 
 BATCH = 1_000
 
@@ -27,8 +28,10 @@ def _rows(account_id: UUID) -> Iterator[dict[str, Any]]:
 
 
 def erase_mentions(subject: Subject) -> int:
-    """The reasons, in notices for others, that mention the person."""
-    return erase_reasons(Notice.objects.all(), subject)
+    """The reasons, in notices for others, that mention the person or that the person wrote as a moderator."""
+    mentioning = Notice.objects.filter(data__reason__regex=subject.mentions)
+    written = with_reasons_of(subject, Notice.objects.all(), account="mailing__account_id")
+    return erase_reasons(mentioning) + erase_reasons(written)
 
 
 def erase(subject: Subject) -> int:

@@ -8,11 +8,18 @@ from config.cache.versions import invalidate
 
 # The tag of every list of communities: their names, rules and numbers of posts.
 COMMUNITIES = "communities"
+# The tag of what embeds show: posts that a community has hidden on its pages, and bans.
+SHOWN = "shown"
 
 
 def page_tag(page_id: str) -> str:
     """The tag of every list of a page's messages."""
     return f"page:{page_id}"
+
+
+def embed_tag(embed_id: UUID) -> str:
+    """The tag of the public configuration of one embed, and of what it shows."""
+    return f"embed:{embed_id}"
 
 
 def message_tag(message_id: UUID) -> str:

@@ -29,7 +29,7 @@ class Selection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """The rows that a reader asks for: those of an account's inbox, of a page or community, or all public ones."""
+    """The rows that a reader asks for: of an account's inbox, of a page, a community or both, or all public ones."""
 
     account_id: UUID | None = None
     page_id: str | None = None
@@ -58,7 +58,11 @@ class Channel:
     @property
     def matches(self) -> str:
         conditions = [] if self.condition != "true" else ["account_id IS NULL"]
-        return " AND ".join([*conditions, *(["type = ANY(%(types)s)"] if self.types else [])]) or "true"
+        if self.page_id is not None and self.community_id is not None:
+            conditions.append("community_id = %(community)s")
+        if self.types:
+            conditions.append("type = ANY(%(types)s)")
+        return " AND ".join(conditions) or "true"
 
     @property
     def values(self) -> dict[str, Any]:

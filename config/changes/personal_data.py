@@ -43,14 +43,16 @@ def erase(subject: Subject) -> int:
 
 
 def erase_mentions(subject: Subject) -> int:
-    return erase_reasons(Change.objects.filter(account_id__isnull=False), subject)
+    events = Change.objects.filter(account_id__isnull=False)
+    return erase_reasons(events.filter(data__reason__regex=subject.mentions))
 
 
-def erase_reasons(events: QuerySet[Any], subject: Subject) -> int:
-    """A batch of the reasons, in the `data` of events for others, that mention the person."""
+def erase_reasons(events: QuerySet[Any]) -> int:
+    """A batch of the reasons in the `data` of events for others, which mention the person or were written by them."""
     without_reason = "%(function)s(%(expressions)s, '{reason}', 'null')"
-    told = list(events.filter(data__reason__regex=subject.mentions).values_list("pk", flat=True)[:BATCH])
-    return events.filter(pk__in=told).update(data=Func(F("data"), function="jsonb_set", template=without_reason))
+    told = list(events.values_list("pk", flat=True)[:BATCH])
+    rows = events.model._default_manager.filter(pk__in=told)
+    return rows.update(data=Func(F("data"), function="jsonb_set", template=without_reason))
 
 
 def _records(events: Any) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 import psycopg
@@ -23,6 +24,8 @@ from config.runtime.supervisor import supervised
 
 # After SIGTERM, where no DRAIN_SECONDS is set and BASE_URL is https.
 DRAIN_SECONDS = 5
+# How many ports are tried for one to advise.
+ADVISED_MAX = 100
 BASE_DIR = Path(__file__).resolve().parents[2]
 
 
@@ -118,22 +121,37 @@ def check_ports(port: int, stream_port: int | None, metrics_port: int | None = N
         if number in used:
             other = used[number]
             raise CannotRun(f"{other} and {variable} are both {number}; choose another: {advice(number, variable)}")
-        check_port(number, variable)
+        check_port(number, variable, with_next=variable == "PORT" and stream_port == bind_address.port_beside(port))
         used[number] = variable
 
 
-def check_port(port: int, variable: str) -> None:
-    address = bind_address.metrics_host() if variable == "METRICS_PORT" else bind_address.host()
+def check_port(port: int, variable: str, *, with_next: bool = False) -> None:
     try:
-        granian.check_free(port, address)
+        granian.check_free(port, address_of(variable))
     except OSError as error:
         raise CannotRun(
-            f"port {port} cannot be used ({error.strerror}); choose another: {advice(port, variable)}"
+            f"port {port} cannot be used ({error.strerror}); choose another: "
+            f"{advice(port, variable, with_next=with_next)}"
         ) from error
 
 
-def advice(port: int, variable: str) -> str:
-    return f"{variable}={bind_address.port_beside(port)} make run"
+def address_of(variable: str) -> IPv4Address | IPv6Address:
+    return bind_address.metrics_host() if variable == "METRICS_PORT" else bind_address.host()
+
+
+def advice(port: int, variable: str, *, with_next: bool = False) -> str:
+    """What to start instead. `with_next`: the port of streams follows, and has to be free too."""
+    above = range(port + 1, min(port + ADVISED_MAX, bind_address.PORT_MAX))
+    free = (number for number in above if all(is_free(n, variable) for n in (number, number + with_next)))
+    return f"{variable}={next(free, bind_address.port_beside(port))} make run"
+
+
+def is_free(port: int, variable: str) -> bool:
+    try:
+        granian.check_free(port, address_of(variable))
+    except OSError:
+        return False
+    return True
 
 
 def check_secrets(data: Path, *, debug: bool) -> None:

@@ -17,7 +17,7 @@ PATH_MAX = 103
 def folder_of(cluster: Path) -> Path:
     """The folder of the cluster, or a short one if its path is too long or has special characters."""
     path = cluster / NAME
-    if len(os.fsencode(path)) <= PATH_MAX and re.fullmatch(r"[\w /.+-]+", str(path), re.ASCII):
+    if len(os.fsencode(path)) <= PATH_MAX and re.fullmatch(r"[\w/.+-]+", str(path), re.ASCII):
         return cluster
     return Path(tempfile.gettempdir()) / f"postgres-{hashlib.sha256(os.fsencode(cluster)).hexdigest()[:16]}"
 

@@ -1,5 +1,5 @@
 from embeds.models.analytics import DailyCount, DailySalt, DailyVisitors
-from embeds.models.embed import Embed, EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
+from embeds.models.embed import Embed, EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType
 from embeds.models.sighting import Sighting
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "Embed",
     "EmbedStatus",
     "PageRuleType",
+    "Shows",
     "Sighting",
     "TriggerPosition",
     "TriggerSize",

@@ -34,6 +34,13 @@ class EmbedStatus(models.TextChoices):
     DISABLED = "disabled"
 
 
+class Shows(models.TextChoices):
+    """Whose posts the widget shows."""
+
+    COMMUNITY = "community"
+    EVERYONE = "everyone"
+
+
 class PageRuleType(models.TextChoices):
     """Show on every page, only on pages that match a pattern, or on all others."""
 
@@ -105,6 +112,7 @@ class Embed(models.Model):
         db_default=EmbedStatus.ACTIVE.value,
         editable=False,
     )
+    shows = models.CharField(max_length=9, choices=Shows, default=Shows.COMMUNITY, db_default=Shows.COMMUNITY.value)
     blocked_words = ArrayField(models.CharField(max_length=WORD_MAX), size=WORDS_MAX, default=list, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -121,6 +129,7 @@ class Embed(models.Model):
         ]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=EmbedStatus.values), name="embed_status_known"),
+            models.CheckConstraint(condition=Q(shows__in=Shows.values), name="embed_shows_known"),
         ]
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from config.api.openapi.example_values import ID
 from config.api.serializers import BodySerializer, QuerySerializer
 from embeds.analytics.events import EVENT_NAME
 from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
-from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
+from embeds.models import EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType
 from embeds.models import embed as caps
 from embeds.widget.locales import LANGUAGES
 from messaging.fields import EXAMPLE_PAGE_URL, Name, PageUrl
@@ -108,6 +108,7 @@ class EmbedOptions(BodySerializer):
     domainWhitelist = DomainList(source="domain_whitelist", required=False, help_text="Empty: any domain.")
     triggerConfig = TriggerConfigBody(source="trigger_config", required=False, help_text="What opens it.")
     status = Choice(choices=EmbedStatus.choices, required=False, help_text="An owner may set `active` or `paused`.")
+    shows = Choice(choices=Shows.choices, required=False, help_text="Posts of its `community`, or of `everyone`.")
     blockedWords = BlockedWords(source="blocked_words", required=False, help_text="Added to those of the community.")
 
 

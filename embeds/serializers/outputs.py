@@ -12,7 +12,7 @@ from config.api.pagination import paginated
 from embeds.analytics.events import KnownEvent
 from embeds.analytics.summary import Summary
 from embeds.embed_code import embed_code
-from embeds.models import EmbedStatus, PageRuleType, TriggerPosition, TriggerSize, TriggerType
+from embeds.models import EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType
 from embeds.widget.locales import DEFAULT_LANGUAGE, words
 
 
@@ -76,11 +76,13 @@ class EmbedInstanceSerializer(EmbedConfigFields):
         "name": "Article pages",
         "description": "",
         "blockedWords": [],
+        "shows": "community",
         "embedCode": f'<script async src="{BASE}/embed/v1.js" data-service-id="{ID}"></script>',
     }
     name = serializers.CharField(help_text="For you.")
     description = serializers.CharField(allow_blank=True, help_text="For you.")
     blockedWords = _texts(source="blocked_words", help_text="Added to those of the community.")
+    shows = serializers.ChoiceField(choices=Shows.choices, help_text="Posts of its community, or of everyone.")
     embedCode = EmbedCode(source="*", help_text="To paste into a page.")
     ownerId = serializers.UUIDField(source="owner_id")
     createdAt = serializers.DateTimeField(source="created_at")

@@ -14,7 +14,6 @@ from config.api.serializers import render
 from config.api.viewsets import ApiViewSet
 from embeds import sightings
 from embeds.analytics.events import KNOWN_EVENTS
-from embeds.cache_tags import embed_tag
 from embeds.domains import host_of_origin
 from embeds.exceptions import DomainNotAllowed, EmbedNotFound
 from embeds.lookup import EmbedSnapshot, find_embed
@@ -23,6 +22,7 @@ from embeds.serializers.outputs import ClientConfigSerializer, EmbedConfigFields
 from embeds.widget.context import POLL_SECONDS
 from embeds.widget.ink import ink_on
 from embeds.widget.locales import words
+from messaging.cache_tags import embed_tag
 
 LOADER_VERSION = "1.0.0"
 FEATURES = {"posts": True, "replies": True, "quotes": True, "reactions": True, "smartTags": True}

@@ -22,7 +22,7 @@ from embeds.widget.csp import page
 from messaging.excerpts import shortened, title_of
 from messaging.markdown.html import Budget
 from messaging.permalinks import place_on_page
-from messaging.queries.message_lists import list_messages
+from messaging.queries.message_lists import MessageList, list_messages
 from messaging.queries.message_orders import Sort
 from messaging.queries.messages import visible_message
 from messaging.queries.threads import LinkedPost, linked_post
@@ -87,15 +87,8 @@ def _thread(linked: LinkedPost, cursor: str | None, budget: Budget) -> dict[str,
 
 def _replies(message: dict[str, Any], cursor: str | None) -> Replies:
     page = _cursor_page(message["id"], cursor)
-    shown, next_position = list_messages(
-        page_id=message["pageId"],
-        parent_id=message["id"],
-        filters={},
-        after=page.after,
-        limit=page.limit,
-        with_top_reply=False,
-        sort=Sort.OLDEST,
-    )
+    asked = MessageList(message["pageId"], message["id"], sort=Sort.OLDEST)
+    shown, next_position = list_messages(asked, after=page.after, limit=page.limit)
     return Replies(shown, None if next_position is None else page.cursor_at(next_position))
 
 

@@ -9,7 +9,7 @@ from django.db.models import Q
 from config.api.ids import is_id
 from config.database.sql import fetch_all
 from messaging.page_ids import InvalidUrl, is_page_id, normalize
-from messaging.queries.search import MATCHES_MAX, find_matches
+from messaging.queries.search import EVERYTHING, MATCHES_MAX, find_matches
 from messaging.queries.unpublished import ids_of_unpublished
 
 # The newest posts whose whole text is read, of every status.
@@ -36,7 +36,7 @@ def condition_for(term: str) -> Q | None:
 
 def ids_with(text: str) -> set[UUID]:
     """The posts with a text: the best published matches for its words, others, and the newest posts that contain it."""
-    matches = find_matches(text=text, scope={}, after=None, limit=MATCHES_MAX)
+    matches = find_matches(text=text, scope=EVERYTHING, after=None, limit=MATCHES_MAX)
     newest = fetch_all(IN_NEWEST, {"text": text, "limit": NEWEST_MAX})
     found = {match.message_id for match in matches} | {message_id for (message_id,) in newest}
     return found | ids_of_unpublished(text, limit=MATCHES_MAX)

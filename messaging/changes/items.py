@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from config.api.pagination import LIMIT_MAX
 from config.changes import cursors, reading
@@ -13,6 +15,7 @@ from config.changes.rows import ChangeRow
 from config.changes.streams.sources import Items
 from messaging.changes.related import Related, related_to
 from messaging.changes.types import ChangeType
+from messaging.shown import embed_errors, shown_by
 
 
 def public_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, Any]:
@@ -50,9 +53,33 @@ def inbox_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, An
     }
 
 
+@dataclass(frozen=True, slots=True)
+class EmbedReader:
+    """Loads what items need for a reader of an embed, as the embed is at that time. `of_page`: of one page."""
+
+    embed_id: UUID
+    of_page: bool
+
+    def load(self, rows: Sequence[ChangeRow]) -> Related:
+        try:
+            return related_to(rows, shown_by(self.embed_id), of_page=self.of_page)
+        except embed_errors():
+            # The embed was paused or deleted while the stream was open: it shows nothing.
+            return Related(rows, {}, {}, {row.message_id for row in rows})
+
+
+def shown_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, Any] | None:
+    """A public change; None of a post that the embed does not show."""
+    return None if row.message_id in related.left_out else public_item(row, related, cursor=cursor)
+
+
+def items_of(embed_id: UUID | None, *, of_page: bool) -> Items:
+    """The public changes, for a reader of this embed those of what it shows."""
+    return PUBLIC_ITEMS if embed_id is None else Items(EmbedReader(embed_id, of_page).load, shown_item)
+
+
 PUBLIC_ITEMS = Items(related_to, public_item)
 INBOX_ITEMS = Items(related_to, inbox_item)
-Item = Callable[..., dict[str, Any]]
 
 
 def requested_batch(channel: Channel, query: Mapping[str, Any], *, bound_to: str) -> Batch:
@@ -63,15 +90,16 @@ def requested_batch(channel: Channel, query: Mapping[str, Any], *, bound_to: str
     return reading.read(channel, after, limit=min(query["limit"], LIMIT_MAX))
 
 
-def listed(batch: Batch, *, key: str, item: Item, bound_to: str) -> dict[str, Any]:
+def listed(batch: Batch, *, key: str, items: Items, bound_to: str) -> dict[str, Any]:
     """`{<key>: [item, …], hasMore, nextCursor}`, within the limit of a response; unlike other lists, it has no end."""
-    related = related_to(batch.rows)
+    related = items.load(batch.rows)
     batch = batch.first(len(related.rows))
+    rendered = [
+        items.render(row, related, cursor=cursors.encode(batch.cursor_after(row), bound_to=bound_to))
+        for row in related.rows
+    ]
     return {
-        key: [
-            item(row, related, cursor=cursors.encode(batch.cursor_after(row), bound_to=bound_to))
-            for row in related.rows
-        ],
+        key: [item for item in rendered if item is not None],
         "hasMore": batch.has_more,
         "nextCursor": cursors.encode(batch.next, bound_to=bound_to),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -17,6 +17,7 @@ from messaging.models import AccountKind
 from messaging.queries.joins import account_from_row
 from messaging.queries.message_sizes import messages_by_id
 from messaging.queries.page_sizes import PAGE_BYTES
+from messaging.queries.shown import Shown, left_out_of, without_foreign_quotes
 
 DELETED = deleted_account(AccountKind.HUMAN)
 # An item without its post and data: ids, a time, a cursor and an account with a long name.
@@ -28,12 +29,14 @@ ACCOUNTS = "SELECT id, name, handle, kind FROM messaging_account WHERE id = ANY(
 class Related:
     """The published posts, rendered once, and the accounts by id.
 
-    `rows` are the rows whose posts fit into one response: all of them, or the first ones.
+    `rows` are the rows whose posts fit into one response: all of them, or the first ones. `left_out`: the posts that
+    the reader's embed does not show; with None, changes of no single post too.
     """
 
     rows: Sequence[ChangeRow]
     messages: dict[UUID, bytes]
     accounts: dict[UUID, dict[str, Any]]
+    left_out: Set[UUID | None] = frozenset()
 
     def message(self, row: ChangeRow) -> orjson.Fragment | None:
         """The row's post as it is now; None if it is not public."""
@@ -45,15 +48,22 @@ class Related:
         return None if row.actor_id is None else self.accounts.get(row.actor_id, DELETED)
 
 
-def related_to(rows: Sequence[ChangeRow]) -> Related:
-    """The posts and accounts of rows, at least of the first one, within PAGE_BYTES."""
+def related_to(rows: Sequence[ChangeRow], shown: Shown | None = None, *, of_page: bool = False) -> Related:
+    """The posts and accounts of rows, at least of the first one, within PAGE_BYTES; with `shown` as an embed has them.
+
+    `of_page`: the rows are those of a page, which a reader of the embed has asked for.
+    """
     ids = list(dict.fromkeys(row.message_id for row in rows if row.message_id is not None))
     found, queried = messages_by_id(ids)
+    found = without_foreign_quotes(found, shown)
     messages = {message["id"]: to_json(message) for message in found}
     fitting = rows[: _fitting(rows, messages, queried)]
     actors = {row.actor_id for row in fitting if row.actor_id is not None}
     accounts = fetch_all(ACCOUNTS, [list(actors)]) if actors else []
-    return Related(fitting, messages, {row[0]: account_from_row(row) for row in accounts})
+    left_out: set[UUID | None] = left_out_of(ids, shown, of_page=of_page) if shown else set()
+    if shown and not of_page and shown.everyone:
+        left_out.add(None)
+    return Related(fitting, messages, {row[0]: account_from_row(row) for row in accounts}, left_out)
 
 
 def _fitting(rows: Sequence[ChangeRow], messages: dict[UUID, bytes], queried: set[UUID]) -> int:

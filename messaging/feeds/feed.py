@@ -78,34 +78,36 @@ class Entry:
 
 @dataclass(frozen=True)
 class Feed:
-    """`path` is the path of its address without the extension, `home` the address that it belongs to."""
+    """`path` is the path of its address without the extension and `query`, `home` the address that it belongs to."""
 
     id: str
     title: str
     home: str
     path: str
     entries: Sequence[Entry]
+    query: str = ""
 
     @property
     def atom_url(self) -> str:
-        return f"{settings.BASE_URL}{self.path}.atom"
+        return f"{settings.BASE_URL}{self.path}.atom{self.query}"
 
     @property
     def json_url(self) -> str:
-        return f"{settings.BASE_URL}{self.path}.json"
+        return f"{settings.BASE_URL}{self.path}.json{self.query}"
 
     @property
     def updated(self) -> datetime:
         return max((entry.post.updated_at for entry in self.entries), default=NEVER)
 
 
-def feed_of_page(page_id: str, page_url: str | None, posts: Iterable[FeedPost]) -> Feed:
+def feed_of_page(page_id: str, page_url: str | None, posts: Iterable[FeedPost], embed_id: UUID | None = None) -> Feed:
     return Feed(
-        id=uuid5(PAGES, page_id).urn,
+        id=uuid5(PAGES if embed_id is None else embed_id, page_id).urn,
         title=f"Discussion of {page_url or page_id}",
         home=page_url or settings.BASE_URL,
         path=f"/feeds/pages/{page_id}",
         entries=_fitting(posts),
+        query="" if embed_id is None else f"?embedId={embed_id}",
     )
 
 

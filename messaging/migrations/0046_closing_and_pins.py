@@ -18,6 +18,8 @@ ACTS = {
     "changed": "rules changed",
     "created": "community created",
     "undone": "import removed",
+    "excluded": "hidden on the site's pages",
+    "included": "shown on the site's pages",
     "closed": "discussion closed",
     "reopened": "discussion reopened",
     "pinned": "Pinned",
@@ -40,7 +42,7 @@ def common() -> list[tuple[str, models.Field]]:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("messaging", "0042_decided_at")]
+    dependencies = [("messaging", "0045_indexes_of_shown_posts")]
 
     operations = [
         migrations.AddField(

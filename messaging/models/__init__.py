@@ -1,11 +1,11 @@
 from messaging.models.account import Account, AccountKind, HandleClaim
 from messaging.models.community import Community, PreModeration
-from messaging.models.derived import CommunityCount, PageCount, SearchEntry
+from messaging.models.derived import CommunityCount, PageCommunityCount, PageCount, SearchEntry
 from messaging.models.desk import BulkJob, ChangedRow, JobState, SavedList
 from messaging.models.erased_handle import ErasedHandle, ErasedHandleKey
 from messaging.models.message import Message, MessageStatus
 from messaging.models.message_version import MessageVersion
-from messaging.models.moderation import Act, Ban, ClosedPage, Decision, Moderator, Pin
+from messaging.models.moderation import Act, Ban, ClosedPage, Decision, HiddenHere, Moderator, Pin
 from messaging.models.page import MovedPage, Page
 from messaging.models.panel_session import PanelSession
 from messaging.models.personal_data import (
@@ -52,6 +52,7 @@ __all__ = [
     "ExportStatus",
     "Factor",
     "HandleClaim",
+    "HiddenHere",
     "JobState",
     "Message",
     "MessageStatus",
@@ -59,6 +60,7 @@ __all__ = [
     "Moderator",
     "MovedPage",
     "Page",
+    "PageCommunityCount",
     "PageCount",
     "PanelSession",
     "PersonErasure",

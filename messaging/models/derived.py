@@ -39,6 +39,14 @@ class CommunityCount(PostCount):
     community_id = models.UUIDField()
 
 
+class PageCommunityCount(PostCount):
+    """Those of one community on a page."""
+
+    pk = models.CompositePrimaryKey("page_id", "community_id", "slot")
+    page_id = models.CharField(max_length=PAGE_ID_MAX)
+    community_id = models.UUIDField()
+
+
 class SearchEntry(models.Model):
     """The words of a published post, for full text search. Its own table: reactions rewrite the row of a post."""
 

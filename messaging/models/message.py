@@ -38,6 +38,7 @@ PUBLISHED = Q(status=MessageStatus.PUBLISHED)
 LISTED = PUBLISHED | Q(is_tombstone=True)
 REPLIES = Q(parent__isnull=False)
 OPEN = Q(in_hidden_thread=False)
+OF_COMMUNITY = Coalesce("community", "id", output_field=models.UUIDField())
 PENDING = Q(status=MessageStatus.PENDING)
 # Pending posts have an index of their own.
 RARE = (MessageStatus.HIDDEN, MessageStatus.DELETED)
@@ -135,6 +136,18 @@ class Message(models.Model):
                 condition=PUBLISHED & REPLIES,
                 name="top_reply",
             ),
+            # Of what the widgets of a community show. The expression is the id of the community, as in the index of
+            # its feed.
+            models.Index(
+                *("page", OF_COMMUNITY, F("created_at").desc(), F("id").desc()),
+                condition=LISTED & Q(parent=None, community__isnull=False),
+                name="shown_posts",
+            ),
+            models.Index(
+                *("page", OF_COMMUNITY, F("reaction_total").desc(), F("created_at").desc(), F("id").desc()),
+                condition=LISTED & Q(parent=None, community__isnull=False),
+                name="shown_posts_by_reactions",
+            ),
             models.Index("created_at", "id", condition=PENDING, name="moderation_queue"),
             models.Index("community", "created_at", "id", condition=PENDING, name="community_queue"),
             # Of the counts beside the filters of the admin; most posts are published.
@@ -164,7 +177,7 @@ class Message(models.Model):
                 name="feed_of_page_replies",
             ),
             models.Index(
-                Coalesce("community", "id", output_field=models.UUIDField()),
+                OF_COMMUNITY,
                 *(F("created_at").desc(), F("id").desc()),
                 condition=PUBLISHED & OPEN & Q(community__isnull=False),
                 name="feed_of_community",

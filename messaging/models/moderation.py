@@ -8,6 +8,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from config.admin.actions import REASON_MAX
+from config.api.ids import new_id
 from messaging.models.account import Account
 from messaging.models.community import Community
 from messaging.models.message import Message
@@ -95,6 +96,22 @@ class Pin(models.Model):
         return str(self.message)
 
 
+class HiddenHere(models.Model):
+    """A post of others that the widgets of this community do not show, nor the replies to it."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    community = models.ForeignKey(Community, on_delete=models.CASCADE, db_index=False, related_name="hidden_here")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="hidden_by")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["community", "message"], name="hidden_once")]
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
 class Act(models.TextChoices):
     APPROVED = "approved"
     HIDDEN = "hidden"
@@ -107,6 +124,8 @@ class Act(models.TextChoices):
     CHANGED = "changed", "rules changed"
     CREATED = "created", "community created"
     UNDONE = "undone", "import removed"
+    EXCLUDED = "excluded", "hidden on the site's pages"
+    INCLUDED = "included", "shown on the site's pages"
     CLOSED = "closed", "discussion closed"
     REOPENED = "reopened", "discussion reopened"
     PINNED = "pinned"

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q
+from django.contrib.admin.models import LogEntry
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 
+from config.changes.models import Change
+from config.changes.personal_data import erase_reasons
 from config.personal_data import Section, Subject
+from messaging.changes.types import InboxType
 from messaging.models import Act, Ban, BulkJob, Community, Decision, Message, Moderator, ReadyReason, SavedList, Webhook
 from messaging.personal_data.exporters import table
 
@@ -27,11 +34,16 @@ def sections(account_id: UUID) -> Iterable[Section]:
 
 
 def erase(subject: Subject) -> int:
-    """The reasons of decisions by the accounts or about them. The rest of their rows is deleted with the accounts.
+    """The reasons of decisions by the accounts or about them, also in the inboxes of the authors whom they told.
+
+    The rest of their rows is deleted with the accounts.
 
     `posts.erase` has erased those of decisions about their posts.
     """
     ids = subject.account_ids
+    # In batches, and before the decisions have no reasons any more.
+    if told := erase_reasons(with_reasons_of(subject, Change.objects.filter(type=InboxType.MODERATED))):
+        return told
     banned = Decision.objects.filter(
         act=Act.BANNED, by__in=ids, community=OuterRef("community"), account=OuterRef("account")
     )
@@ -39,6 +51,20 @@ def erase(subject: Subject) -> int:
     concerned = Decision.objects.filter(Q(by__in=ids) | Q(account__in=ids))
     batch = concerned.exclude(reason="").order_by("pk").values("pk")[:BATCH]
     return Decision.objects.filter(pk__in=batch).update(reason="")
+
+
+def with_reasons_of(subject: Subject, events: QuerySet[Any], *, account: str = "account_id") -> QuerySet[Any]:
+    """Those of the events for authors whose reason the accounts wrote. `account`: the column of who gets the event."""
+    about = Q(message=OuterRef("message_id")) | Q(message=None, account=OuterRef(account))
+    decisions = Decision.objects.filter(about, by__in=subject.account_ids, reason=OuterRef("told"))
+    # A super admin's decision on a post without a community is in the history of the admin alone.
+    entries = LogEntry.objects.filter(
+        user__in=subject.account_ids,
+        object_id=Cast(OuterRef("message_id"), TextField()),
+        change_message__contains=OuterRef("told"),
+    )
+    told = events.annotate(told=KT("data__reason")).exclude(told="")
+    return told.filter(Exists(decisions) | Exists(entries))
 
 
 def erase_mentions(subject: Subject) -> int:

@@ -14,32 +14,26 @@ from config.database.sql import fetch_all, fetch_one
 from messaging.models.moderation import PINS_MAX
 from messaging.queries.visibility import is_listed, is_public
 
-# The oldest posts of a page that are searched for the first one of a community. Without a limit, posts of others could
-# make every write there slow.
-SCAN_MAX = 5_000
-OLDEST = f"""
-    SELECT m.community_id, m.created_at FROM messaging_message m
-    WHERE m.page_id = {{page}} AND {is_listed("m")} AND m.parent_id IS NULL AND {{condition}}
-    ORDER BY m.created_at, m.id LIMIT {SCAN_MAX}
+# The posts that the rule counts, by the index of what an embed shows. Its second column is this expression.
+COUNTED = f"""
+    SELECT m.created_at FROM messaging_message m
+    WHERE m.page_id = {{page}} AND coalesce(m.community_id, m.id) = messaging_community.id
+        AND m.community_id IS NOT NULL AND m.parent_id IS NULL AND {is_listed("m")}
 """  # noqa: S608  built from constants
 PERIOD = "make_interval(days => messaging_community.close_after_days)"
-OLD_ENOUGH = OLDEST.format(page="%(page)s", condition=f"m.created_at <= statement_timestamp() - {PERIOD}")
-# An expression about a row of communities and the id of a page. The search stops at the first post that is old enough,
-# and takes place only under the rule.
+# An expression about a row of communities and the id of a page. Posts are searched only under the rule.
 IS_CLOSED = f"""(
     EXISTS (
         SELECT FROM messaging_closedpage closed
         WHERE closed.page_id = %(page)s AND closed.community_id = messaging_community.id
     ) OR CASE WHEN messaging_community.close_after_days > 0 THEN EXISTS (
-        SELECT FROM ({OLD_ENOUGH}) oldest WHERE oldest.community_id = messaging_community.id
+        {COUNTED.format(page="%(page)s")} AND m.created_at <= statement_timestamp() - {PERIOD}
     ) ELSE false END
-)"""  # noqa: S608  as above
+)"""
 FIND = f"""
-SELECT place.page_id, closed.created_at, (
-    SELECT oldest.created_at + {PERIOD} FROM (
-        {OLDEST.format(page="place.page_id", condition="messaging_community.close_after_days > 0")}
-    ) oldest WHERE oldest.community_id = messaging_community.id ORDER BY oldest.created_at LIMIT 1
-), statement_timestamp()
+SELECT place.page_id, closed.created_at, CASE WHEN messaging_community.close_after_days > 0 THEN (
+    {COUNTED.format(page="place.page_id")} ORDER BY m.created_at, m.id LIMIT 1
+) + {PERIOD} END, statement_timestamp()
 FROM messaging_community
 CROSS JOIN (
     SELECT coalesce((SELECT page_id FROM messaging_movedpage WHERE old_id = %(page)s), %(page)s) AS page_id

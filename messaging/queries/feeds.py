@@ -1,8 +1,7 @@
 """The newest public posts of a page or of a community, replies included, in one statement each.
 
-No index has all posts of a page: PostgreSQL would use it for the lists of a page with many replies. The newest posts
-and the newest replies are read from one index each and merged. The index of a community has an expression, which is
-the id of the community and which no other statement has, so that it changes no other plan.
+The newest posts and the newest replies of a page are merged. The index of a community has an expression, which is the
+id of the community, so that it changes no plan of a statement without it.
 
 At most POSTS_MAX posts are read. PostgreSQL adds up the sizes of their texts and sends those that fit.
 """
@@ -15,11 +14,13 @@ from typing import NamedTuple
 from uuid import UUID
 
 from config.database.sql import Row, fetch_all, fetch_one
+from messaging.queries.newest import newest_of_page
 from messaging.queries.page_sizes import PAGE_BYTES
+from messaging.queries.shown import Shown
 from messaging.queries.visibility import is_public
 
 POSTS_MAX = 50
-COLUMNS = "id, content, parent_id, created_at, updated_at, author_id, page_id"
+COLUMNS = "m.id, m.content, m.parent_id, m.created_at, m.updated_at, m.author_id, m.page_id"
 # The limit is a literal, as in `message_lists`: the generic plan has to know it.
 NEWEST = f"ORDER BY created_at DESC, id DESC LIMIT {POSTS_MAX}"
 # The columns of a post in a row.
@@ -31,24 +32,12 @@ POST = """
     JOIN messaging_account author ON author.id = newest.author_id
     JOIN messaging_page page ON page.id = newest.page_id
 """
-# The merged posts are limited before the joins: a plan that joins first reads all that it merges.
-PUBLIC_ON_PAGE = f"""
-    SELECT {COLUMNS} FROM messaging_message m WHERE page_id = %(page)s AND {is_public("m")}
-"""  # noqa: S608  built from constants
-OF_PAGE = POST.format(
-    newest=f"""
-        ({PUBLIC_ON_PAGE} AND parent_id IS NULL {NEWEST})
-        UNION ALL
-        ({PUBLIC_ON_PAGE} AND parent_id IS NOT NULL {NEWEST})
-        {NEWEST}
-    """
-)
 OF_COMMUNITY = POST.format(
     newest=f"""
         SELECT {COLUMNS} FROM messaging_message m
         WHERE coalesce(community_id, id) = %(community)s AND community_id IS NOT NULL AND {is_public("m")}
         {NEWEST}
-    """  # noqa: S608  as above
+    """  # noqa: S608  built from constants
 )
 FITTING = f"ON post.bytes <= {PAGE_BYTES}"
 NEWEST_FIRST = "ORDER BY post.created_at DESC, post.id DESC"
@@ -56,8 +45,8 @@ NEWEST_FIRST = "ORDER BY post.created_at DESC, post.id DESC"
 PAGE_FEED = f"""
     SELECT head.normalized_url, post.* FROM (VALUES (0)) here
     LEFT JOIN messaging_page head ON head.id = %(page)s
-    LEFT JOIN ({OF_PAGE}) post {FITTING} {NEWEST_FIRST}
-"""  # noqa: S608  as above
+    LEFT JOIN ({{of_page}}) post {FITTING} {NEWEST_FIRST}
+"""  # noqa: S608  built from constants
 COMMUNITY_FEED = f"""
     SELECT head.name, post.* FROM messaging_community head
     LEFT JOIN ({OF_COMMUNITY}) post {FITTING}
@@ -78,9 +67,17 @@ class FeedPost(NamedTuple):
     page_url: str
 
 
-def page_feed(page_id: str) -> tuple[str | None, list[FeedPost]]:
-    """(the normalised URL of a page, its newest posts); the URL is None if the id was never issued."""
-    rows = fetch_all(PAGE_FEED, {"page": page_id})
+def page_feed(page_id: str, shown: Shown | None = None) -> tuple[str | None, list[FeedPost]]:
+    """(the normalised URL of a page, its newest posts); the URL is None if the id was never issued.
+
+    With `shown`, the posts that an embed shows. The merged posts are limited before the joins: a plan that joins first
+    reads all that it merges.
+    """
+    posts, replies = (
+        newest_of_page(COLUMNS, of_replies=of_replies, limit=POSTS_MAX, shown=shown) for of_replies in (False, True)
+    )
+    of_page = POST.format(newest=f"({posts}) UNION ALL ({replies}) {NEWEST}")
+    rows = fetch_all(PAGE_FEED.format(of_page=of_page), {"page": page_id, **(shown.values if shown else {})})
     return rows[0][0], _posts(rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from messaging.queries.message_sizes import (
 )
 from messaging.queries.messages import COLUMNS, EXPRESSIONS, message_from_row
 from messaging.queries.page_sizes import fitting
+from messaging.queries.shown import Shown, without_foreign_quotes
 from messaging.queries.visibility import is_listed, is_visible
 
 # A filtered list searches so many rows of a page, or replies, for its messages.
@@ -29,37 +31,82 @@ SCAN_MAX = 5_000
 TOP_ID = len(EXPRESSIONS)
 TOP_REPLY = """
     LEFT JOIN LATERAL (
-        SELECT r.id FROM messaging_message r WHERE r.parent_id = m.id AND r.status = 'published'
+        SELECT r.id FROM messaging_message r WHERE r.parent_id = m.id AND r.status = 'published' AND {shown}
         ORDER BY r.reaction_total DESC, r.created_at, r.id LIMIT 1
     ) top ON true
 """
-FILTERS = {"author_kind": "m.author_kind = %s", "community_id": "m.community_id = %s", "tag_type": "m.tag_type = %s"}
-OF_PAGE = f"{is_listed('m')} AND m.page_id = %s AND m.parent_id IS NULL"
+FILTERS = {
+    "author_kind": "m.author_kind = %(author_kind)s",
+    "community_id": "m.community_id = %(community_id)s",
+    "tag_type": "m.tag_type = %(tag_type)s",
+}
+OF_PAGE = f"{is_listed('m')} AND m.page_id = %(page)s AND m.parent_id IS NULL AND {{shown}}"
 # The page and the thread are checked on the parent, which is read by its id.
-OF_PARENT = f"""{is_listed("m")} AND m.parent_id = %s AND EXISTS (
-    SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.page_id = %s AND {is_visible("p")})"""
+OF_PARENT = f"""{is_listed("m")} AND m.parent_id = %(parent)s AND {{shown}} AND EXISTS (
+    SELECT FROM messaging_message p WHERE p.id = m.parent_id AND p.page_id = %(page)s AND {is_visible("p")}
+        AND {{parent_shown}}
+)"""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageList:
+    """The posts of a page, or the replies to `parent_id` there: of `shown`, those that the widget shows."""
+
+    page_id: str
+    parent_id: UUID | None = None
+    filters: Mapping[str, Any] = field(default_factory=dict)
+    sort: Sort = Sort.NEWEST
+    shown: Shown | None = None
+
+    @property
+    def order(self) -> Order:
+        return ORDERS[self.sort]
+
+    @property
+    def is_scanned(self) -> bool:
+        """Whether no index has these rows alone."""
+        return bool(self.filters) or (self.shown is not None and self.shown.is_filtered)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        shown = self.shown.values if self.shown else {}
+        return {"page": self.page_id, "parent": self.parent_id, **self.filters, **shown}
+
+    @property
+    def rows(self) -> str:
+        """The condition on the rows of an index."""
+        shown, parent_shown = ("true", "true")
+        if self.shown and not self.shown.is_filtered:
+            shown = self.shown.posts("m") if self.parent_id is None else self.shown.replies("m")
+        if self.shown:
+            parent_shown = self.shown.any("p")
+        return (OF_PAGE if self.parent_id is None else OF_PARENT).format(shown=shown, parent_shown=parent_shown)
+
+    @property
+    def filtered(self) -> list[str]:
+        """The conditions that the rows of the index are searched for."""
+        conditions = [FILTERS[name] for name in self.filters]
+        if self.shown and self.shown.is_filtered:
+            conditions.append(self.shown.posts("m"))
+        return conditions
+
+    def top_reply(self) -> str:
+        return TOP_REPLY.format(shown=self.shown.replies("r") if self.shown else "true")
 
 
 def list_messages(
-    *,
-    page_id: str,
-    parent_id: UUID | None,
-    filters: dict[str, Any],
-    after: Position | None,
-    limit: int,
-    with_top_reply: bool,
-    sort: Sort = Sort.NEWEST,
+    asked: MessageList, *, after: Position | None = None, limit: int, with_top_reply: bool = False
 ) -> tuple[list[dict[str, Any]], Position | None]:
-    """(messages of a page, or replies to `parent_id` there; where the next ones begin), in at most three statements.
+    """(messages; where the next ones begin), in at most three statements, and one more for the quotes of a widget.
 
     At most `limit` messages, and no more than fit into PAGE_BYTES, but at least one. With filters only among SCAN_MAX
     rows: there may be fewer messages, or none, although others follow.
     """
-    is_weighed, order = limit > FEW, ORDERS[sort]
-    up_to = _end_of_scan(page_id, parent_id, after, order) if filters else None
-    where, values = _where(page_id, parent_id, filters, after, up_to, order)
-    statement = _statement(where, limit + 1, with_top_reply, is_weighed, order)
-    fetched = fetch(statement, values, is_weighed=is_weighed)
+    is_weighed = limit > FEW
+    up_to = _end_of_scan(asked, after) if asked.is_scanned else None
+    where, values = _where(asked, after, up_to)
+    where = " AND ".join([where, *asked.filtered])
+    fetched = fetch(_statement(asked, where, limit + 1, with_top_reply, is_weighed), values, is_weighed=is_weighed)
     rows = fetched.rows[:limit]
     messages = [message_from_row(row) for row in rows]
     if with_top_reply:
@@ -68,9 +115,9 @@ def list_messages(
         rows = rows + replies.rows
     if may_exceed_a_page(rows):
         messages = messages[: fitting(messages)]
-    if fetched.is_cut or len(fetched.rows) > len(messages):
-        return messages, position_of(messages[-1], sort)
-    return messages, up_to
+    is_followed = fetched.is_cut or len(fetched.rows) > len(messages)
+    messages = without_foreign_quotes(messages, asked.shown)
+    return messages, position_of(messages[-1], asked.sort) if is_followed else up_to
 
 
 def position_of(message: Mapping[str, Any], sort: Sort) -> Position:
@@ -79,40 +126,32 @@ def position_of(message: Mapping[str, Any], sort: Sort) -> Position:
     return *rank, message["createdAt"], message["id"]
 
 
-def _statement(where: str, count: int, with_top_reply: bool, is_weighed: bool, order: Order) -> str:
-    columns, joins = TEXT_COLUMNS if is_weighed else COLUMNS, JOINS
+def _statement(asked: MessageList, where: str, count: int, with_top_reply: bool, is_weighed: bool) -> str:
+    columns, joins, order = TEXT_COLUMNS if is_weighed else COLUMNS, JOINS, asked.order
     if with_top_reply:
-        columns, joins = columns + ", top.id AS top_id", joins + TOP_REPLY
+        columns, joins = columns + ", top.id AS top_id", joins + asked.top_reply()
     # The limit is a literal. As a parameter, it is unknown to a prepared plan: PostgreSQL expects a long list and plans
     # the statement again each time, which takes three times as long as the list itself.
     listed = f"SELECT {columns} {joins} WHERE {where} {order.clause} LIMIT {count:d}"
     return limited(listed, order=", ".join(order.by)) if is_weighed else listed
 
 
-def _where(
-    page_id: str,
-    parent_id: UUID | None,
-    filters: dict[str, Any],
-    after: Position | None,
-    up_to: Position | None,
-    order: Order,
-) -> tuple[str, list[Any]]:
-    values: list[Any] = [page_id] if parent_id is None else [parent_id, page_id]
-    conditions = [OF_PAGE if parent_id is None else OF_PARENT]
-    for name, value in filters.items():
-        conditions.append(FILTERS[name])
-        values.append(value)
-    for position, condition in ((after, order.after), (up_to, order.up_to)):
-        if position is not None:
-            conditions.append(condition)
-            values += position
+def _where(asked: MessageList, after: Position | None, up_to: Position | None) -> tuple[str, dict[str, Any]]:
+    """The condition on the rows of the index between two positions, and the values of the statement."""
+    conditions, values, order = [asked.rows], asked.values, asked.order
+    if after is not None:
+        conditions.append(order.after)
+        values |= order.values("after", after)
+    if up_to is not None:
+        conditions.append(order.up_to)
+        values |= order.values("up_to", up_to)
     return " AND ".join(conditions), values
 
 
-def _end_of_scan(page_id: str, parent_id: UUID | None, after: Position | None, order: Order) -> Position | None:
+def _end_of_scan(asked: MessageList, after: Position | None) -> Position | None:
     """The position of the last of SCAN_MAX rows; None if no more follow. Reads the index, and changed rows."""
-    where, values = _where(page_id, parent_id, {}, after, None, order)
-    scanned = f"SELECT {order.position} FROM messaging_message m WHERE {where} {order.clause}"  # noqa: S608  constants
+    where, values = _where(asked, after, None)
+    scanned = f"SELECT {asked.order.position} FROM messaging_message m WHERE {where} {asked.order.clause}"  # noqa: S608  constants
     rows = fetch_all(f"{scanned} LIMIT 2 OFFSET {SCAN_MAX - 1:d}", values)
     return rows[0] if len(rows) == 2 else None
 

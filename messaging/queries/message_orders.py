@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from config.api.pagination import Position
 
 
 class Sort(StrEnum):
@@ -14,12 +16,19 @@ class Sort(StrEnum):
     REACTIONS = "reactions"
 
 
-class Order(NamedTuple):
-    """The columns that a list is ordered by, and the conditions for the rows after and up to a position."""
+# PostgreSQL would take the untyped value of a number for text.
+TYPES = {"reaction_total": "::int"}
 
-    by: tuple[str, ...]
-    after: str
-    up_to: str
+
+class Order(NamedTuple):
+    """The columns that a list is ordered by; `is_descending`: a later row has lower values."""
+
+    columns: tuple[str, ...]
+    is_descending: bool
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        return tuple(f"{column} DESC" if self.is_descending else column for column in self.columns)
 
     @property
     def clause(self) -> str:
@@ -28,18 +37,30 @@ class Order(NamedTuple):
     @property
     def position(self) -> str:
         """The columns of a position."""
-        return ", ".join(f"m.{column.removesuffix(' DESC')}" for column in self.by)
+        return ", ".join(f"m.{column}" for column in self.columns)
+
+    @property
+    def after(self) -> str:
+        """The condition for the rows after a position."""
+        return self._compared("<" if self.is_descending else ">", "after")
+
+    @property
+    def up_to(self) -> str:
+        """The condition for the rows up to a position, and that one."""
+        return self._compared(">=" if self.is_descending else "<=", "up_to")
+
+    def values(self, name: str, position: Position) -> dict[str, Any]:
+        """The values of `after` or `up_to`, which is the name."""
+        return {f"{name}_{column}": value for column, value in zip(self.columns, position, strict=True)}
+
+    def _compared(self, operator: str, name: str) -> str:
+        values = ", ".join(f"%({name}_{column})s{TYPES.get(column, '')}" for column in self.columns)
+        return f"({self.position}) {operator} ({values})"
 
 
 # Each order has an index for pages and one for replies (see the model).
 ORDERS = {
-    Sort.NEWEST: Order(
-        ("created_at DESC", "id DESC"), "(m.created_at, m.id) < (%s, %s)", "(m.created_at, m.id) >= (%s, %s)"
-    ),
-    Sort.OLDEST: Order(("created_at", "id"), "(m.created_at, m.id) > (%s, %s)", "(m.created_at, m.id) <= (%s, %s)"),
-    Sort.REACTIONS: Order(
-        ("reaction_total DESC", "created_at DESC", "id DESC"),
-        "(m.reaction_total, m.created_at, m.id) < (%s::int, %s, %s)",
-        "(m.reaction_total, m.created_at, m.id) >= (%s::int, %s, %s)",
-    ),
+    Sort.NEWEST: Order(("created_at", "id"), is_descending=True),
+    Sort.OLDEST: Order(("created_at", "id"), is_descending=False),
+    Sort.REACTIONS: Order(("reaction_total", "created_at", "id"), is_descending=True),
 }

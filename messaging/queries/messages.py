@@ -17,6 +17,7 @@ from config.database.sql import Row, fetch_one
 from messaging.permalinks import PERMALINK_COLUMN, permalink
 from messaging.queries.joins import AUTHOR_COLUMNS, AUTHOR_ROLE_COLUMN, JOINS, PAGE_URL_COLUMN, QUOTE_COLUMNS
 from messaging.queries.message_fields import CONTENT_FIELDS, MESSAGE_FIELDS, MODERATOR, MessageField
+from messaging.queries.shown import Shown, shown_among, without_foreign_quotes
 from messaging.queries.tombstones import DELETED, mask
 from messaging.queries.visibility import is_visible
 
@@ -96,10 +97,12 @@ def new_message(
     return message_from_row(ROW(columns))
 
 
-def visible_message(message_id: UUID) -> dict[str, Any] | None:
-    """The message with that id, if it is public or a tombstone."""
+def visible_message(message_id: UUID, shown: Shown | None = None) -> dict[str, Any] | None:
+    """The message with that id, if it is public or a tombstone, and `shown` has it."""
     row = fetch_one(VISIBLE_BY_ID, [message_id])
-    return message_from_row(row) if row else None
+    if row is None or (shown and message_id not in shown_among([message_id], shown)):
+        return None
+    return without_foreign_quotes([message_from_row(row)], shown)[0]
 
 
 def stored_message(message_id: UUID) -> dict[str, Any]:

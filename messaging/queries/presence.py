@@ -1,4 +1,8 @@
-"""The number of posts on many pages, and when the last one was written, in one statement."""
+"""The number of posts on many pages, and when the last one was written, in one statement.
+
+One row of counts for each page and community, and two of an index, however many posts a page has. Of a page that an
+embed with posts of everyone shows, the newest posts that the community does not show there are subtracted.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +11,26 @@ from datetime import datetime
 from typing import NamedTuple
 
 from config.database.sql import fetch_all
-from messaging.queries.visibility import is_public
+from messaging.queries.newest import newest_of_page
+from messaging.queries.shown import Shown
 
-LAST = f"""
-    SELECT m.created_at FROM messaging_message m
-    WHERE m.page_id = asked.page_id AND {{condition}} AND {is_public("m")}
-    ORDER BY m.created_at DESC, m.id DESC LIMIT 1
-"""  # noqa: S608  built from constants
-# One row of counts and two of an index for each page, however many posts it has.
-COUNTS = f"""
-SELECT asked.page_id, counted.posts, counted.replies, greatest(post.created_at, reply.created_at)
-FROM unnest(%s::text[]) asked (page_id)
+# The newest posts and replies of a page that are looked at for those to subtract.
+SUBTRACTED_MAX = 200
+COUNTS = """
+SELECT asked.page_id, counted.posts - {hidden_posts}, counted.replies - {hidden_replies},
+    greatest(post.created_at, reply.created_at)
+FROM unnest(%(pages)s::text[]) asked (page_id)
 JOIN LATERAL (
     SELECT sum(posts)::int AS posts, sum(replies)::int AS replies
-    FROM messaging_pagecount WHERE page_id = asked.page_id
+    FROM {counts} WHERE page_id = asked.page_id
 ) counted ON counted.posts IS NOT NULL
-LEFT JOIN LATERAL ({LAST.format(condition="m.parent_id IS NULL")}) post ON true
-LEFT JOIN LATERAL ({LAST.format(condition="m.parent_id IS NOT NULL")}) reply ON true
-"""  # noqa: S608  as above
+LEFT JOIN LATERAL ({last_post}) post ON true
+LEFT JOIN LATERAL ({last_reply}) reply ON true
+"""
+OF_COMMUNITY = (
+    "(SELECT * FROM messaging_pagecommunitycount WHERE community_id = %(shown)s AND page_id = asked.page_id) own"
+)
+HIDDEN = "(SELECT count(*)::int FROM ({newest}) m WHERE NOT ({shown}))"
 
 
 class PagePresence(NamedTuple):
@@ -38,8 +44,30 @@ class PagePresence(NamedTuple):
 NOTHING = PagePresence(0, 0, None)
 
 
-def presence_of(page_ids: Collection[str]) -> dict[str, PagePresence]:
-    """By page id; pages without posts may be missing."""
+def presence_of(page_ids: Collection[str], shown: Shown | None = None) -> dict[str, PagePresence]:
+    """By page id; pages without posts may be missing. With `shown`, of what an embed shows."""
     if not page_ids:
         return {}
-    return {page_id: PagePresence(*counts) for page_id, *counts in fetch_all(COUNTS, [list(page_ids)])}
+    values = {"pages": list(page_ids), **(shown.values if shown else {})}
+    return {page_id: PagePresence(*counts) for page_id, *counts in fetch_all(_statement(shown), values)}
+
+
+def _statement(shown: Shown | None) -> str:
+    return COUNTS.format(
+        counts="messaging_pagecount" if shown is None or shown.everyone else OF_COMMUNITY,
+        last_post=_newest("m.created_at", of_replies=False, limit=1, shown=shown),
+        last_reply=_newest("m.created_at", of_replies=True, limit=1, shown=shown),
+        hidden_posts=_hidden(shown, of_replies=False),
+        hidden_replies=_hidden(shown, of_replies=True),
+    )
+
+
+def _newest(columns: str, *, of_replies: bool, limit: int, shown: Shown | None) -> str:
+    return newest_of_page(columns, of_replies=of_replies, limit=limit, shown=shown, page="asked.page_id")
+
+
+def _hidden(shown: Shown | None, *, of_replies: bool) -> str:
+    if shown is None or not shown.is_filtered:
+        return "0"
+    newest = _newest("m.*", of_replies=of_replies, limit=SUBTRACTED_MAX, shown=None)
+    return HIDDEN.format(newest=newest, shown=shown.any("m"))

@@ -10,7 +10,7 @@ PostgreSQL may expect a few posts in any page or community, and would then read 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from django.db import transaction
 
 from config.api.pagination import Position
 from config.database.sql import current_alias, fetch_all, fetch_one
+from messaging.queries.shown import Shown
 
 MATCHES_MAX = 1_000
 # The newest posts that are read to learn how common the words are; with COMMON matches among them they are common.
@@ -37,6 +38,8 @@ QUERY = r"""
 # What the index looks up: the words that must occur. It has no positions for phrases, and cannot exclude a word.
 LOOKED_UP = "regexp_replace(querytree(query.parsed), '<(-|[0-9]+)>', '&', 'g')::tsquery"
 SCOPES = {"page_id": "entry.page_id = %(page_id)s", "community_id": "entry.community_id = %(community_id)s"}
+# For what an embed shows with posts of everyone: an entry has neither the author nor the thread of its post.
+AMONG_SHOWN = "EXISTS (SELECT FROM messaging_message m WHERE m.id = entry.message_id AND {condition})"
 # Always true; it selects the index of all entries (see the model).
 EVERYWHERE = "entry.page_id <> ''"
 NEWEST_FIRST = "ORDER BY entry.created_at DESC, entry.message_id DESC"
@@ -50,13 +53,14 @@ FROM (SELECT {QUERY} AS parsed OFFSET 0) query, LATERAL (SELECT {LOOKED_UP} AS w
 """  # noqa: S608  built from constants
 OF_COMMON_WORDS = f"""
     SELECT entry.* FROM ({NEWEST.format(order=NEWEST_FIRST, limit=READ_MAX)}) entry
-    WHERE entry.words @@ %(query)s::tsquery {NEWEST_FIRST} LIMIT {MATCHES_MAX}
+    WHERE entry.words @@ %(query)s::tsquery AND {{filter}} {NEWEST_FIRST} LIMIT {MATCHES_MAX}
 """  # noqa: S608  as above
 # The generic plan expects 0.5% of all posts to match. With the limit inside, it would read a large table in order of
 # time until there are enough matches: all of it for a rare word.
 OF_RARE_WORDS = f"""
     SELECT entry.* FROM (
-        SELECT entry.* FROM messaging_searchentry entry WHERE entry.words @@ %(query)s::tsquery AND {{scope}} OFFSET 0
+        SELECT entry.* FROM messaging_searchentry entry
+        WHERE entry.words @@ %(query)s::tsquery AND {{scope}} AND {{filter}} OFFSET 0
     ) entry {NEWEST_FIRST} LIMIT {MATCHES_MAX}
 """  # noqa: S608  as above
 RANKED = """
@@ -68,8 +72,39 @@ READ_IN_ORDER = "SELECT set_config('enable_bitmapscan', 'off', true), set_config
 AFTER = "(rank, created_at, message_id) < (%(rank)s::float4, %(created_at)s, %(id)s)"
 
 
-def condition_of(scope: Iterable[str]) -> str:
-    return " AND ".join(SCOPES[name] for name in scope) or EVERYWHERE
+class Scope(NamedTuple):
+    """The posts to search: `ids` has those of SCOPES; `shown`: what an embed shows."""
+
+    ids: Mapping[str, Any]
+    shown: Shown | None = None
+
+    @property
+    def condition(self) -> str:
+        """On the rows of an index."""
+        conditions = [SCOPES[name] for name in self.ids]
+        if self.shown is not None and not self.shown.everyone:
+            conditions.append(self.shown.any("entry"))
+        return " AND ".join(conditions) or EVERYWHERE
+
+    @property
+    def filter(self) -> str:
+        """On the entries that have the words."""
+        conditions = []
+        if self.shown is not None and self.shown.everyone and "page_id" not in self.ids:
+            conditions.append(self.shown.on_its_pages("entry"))
+        if self.shown is not None and self.shown.is_filtered:
+            conditions.append(AMONG_SHOWN.format(condition=self.shown.any("m")))
+        return " AND ".join(conditions) or "true"
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {**self.ids, **(self.shown.values if self.shown else {})}
+
+    def applied_to(self, statement: str) -> str:
+        return statement.format(scope=self.condition, filter=self.filter)
+
+
+EVERYTHING = Scope({})
 
 
 class Match(NamedTuple):
@@ -95,8 +130,8 @@ class Sample(NamedTuple):
         return self.found < COMMON and self.read == SAMPLE and self.indexable not in ("", "T")
 
 
-def find_matches(*, text: str, scope: dict[str, Any], after: Position | None, limit: int) -> list[Match]:
-    """The matches after a position: best rank first, then newest. `scope`: the ids of SCOPES to search in."""
+def find_matches(*, text: str, scope: Scope, after: Position | None, limit: int) -> list[Match]:
+    """The matches after a position: best rank first, then newest."""
     with _reading_in_order():
         sample = _sample(text, scope)
         if not sample.nodes:
@@ -116,15 +151,15 @@ def _reading_in_order() -> Iterator[None]:
         transaction.set_rollback(True, using=alias)
 
 
-def _sample(text: str, scope: dict[str, Any]) -> Sample:
-    (row,) = fetch_all(SAMPLED.format(scope=condition_of(scope)), {"text": text, **scope})
+def _sample(text: str, scope: Scope) -> Sample:
+    (row,) = fetch_all(scope.applied_to(SAMPLED), {"text": text, **scope.values})
     return Sample(*row)
 
 
-def _ranked(matches: str, query: str, scope: dict[str, Any], after: Position | None, limit: int) -> list[Match]:
-    values = {"query": query, **scope}
+def _ranked(matches: str, query: str, scope: Scope, after: Position | None, limit: int) -> list[Match]:
+    values = {"query": query, **scope.values}
     if after is not None:
         values |= zip(("rank", "created_at", "id"), after, strict=True)
-    matching = matches.format(scope=condition_of(scope))
+    matching = scope.applied_to(matches)
     statement = RANKED.format(matches=matching, after="true" if after is None else AFTER, limit=limit)
     return [Match(*row) for row in fetch_all(statement, values)]

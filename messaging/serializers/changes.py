@@ -11,14 +11,13 @@ from config.api.exceptions import InvalidParameter
 from config.api.fields import Boolean, Id, ListQuery, Text
 from config.api.openapi.example_values import CURSOR, ID
 from config.api.openapi.field_schemas import COMMON_TYPES
-from config.api.serializers import QuerySerializer
 from config.changes.streams.opening import StreamQuery
 from messaging.changes.types import ChangeType, InboxType
 from messaging.exceptions import page_id_needed
 from messaging.fields import PageIdField, PageIdText
 from messaging.page_ids import is_page_id
 from messaging.serializers.accounts import AccountSerializer
-from messaging.serializers.messages import PlainMessageSerializer
+from messaging.serializers.messages import MessageQuery, PlainMessageSerializer
 
 CHANGE_TYPES, INBOX_TYPES = list(ChangeType), list(InboxType)
 COMMON_TYPES["ChangeType"] = {
@@ -50,7 +49,7 @@ class TypesField(Text):
         return names
 
 
-class ChangeFilters(QuerySerializer):
+class ChangeFilters(MessageQuery):
     pageId = PageIdText(source="page_id", required=False, help_text="Of one page.")
     communityId = Id(source="community_id", required=False, help_text="Of one community.")
     types = TypesField(ChangeType)
@@ -60,6 +59,8 @@ class ChangeFilters(QuerySerializer):
             raise InvalidParameter(page_id_needed(attrs["page_id"]), field="pageId")
         if "page_id" in attrs and "community_id" in attrs:
             raise InvalidParameter("Send pageId or communityId, not both.", field="communityId")
+        if "embed_id" in attrs and "community_id" in attrs:
+            raise InvalidParameter("Send embedId or communityId, not both.", field="communityId")
         return attrs
 
 

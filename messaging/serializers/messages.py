@@ -44,7 +44,11 @@ class NewMessage(BodySerializer):
         return attrs
 
 
-class MessagesQuery(ListQuery):
+class MessageQuery(QuerySerializer):
+    embedId = Id(source="embed_id", required=False, help_text="What this embed shows.")
+
+
+class MessagesQuery(MessageQuery, ListQuery):
     pageId = PageIdText(source="page_id", help_text="The page.")
     parentId = Id(source="parent_id", required=False, help_text="Its replies.")
     includeTopReply = Boolean(source="include_top_reply", default=False, help_text="Add `topReply`.")

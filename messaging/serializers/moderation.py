@@ -101,6 +101,35 @@ class PinnedSerializer(serializers.Serializer[Any]):
     pinned = serializers.BooleanField(help_text="Whether it is pinned now.")
 
 
+class NewHidden(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"messageId": ID, "reason": "An advertisement."}
+    messageId = Id(source="message_id", help_text="A post of another community, or of none.")
+    reason = Text(
+        trim=True,
+        max_length=REASON_MAX,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="For the moderators.",
+    )
+
+
+class HiddenSerializer(serializers.Serializer[Any]):
+    communityId = serializers.UUIDField(source="community_id")
+    messageId = serializers.UUIDField(source="message_id", help_text="The post.")
+    createdAt = serializers.DateTimeField(source="created_at")
+
+
+HiddenListSerializer = paginated("HiddenListSerializer", hidden=HiddenSerializer(many=True))
+
+
+class ShownAgainSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"ended": True}
+    communityId = serializers.UUIDField()
+    messageId = serializers.UUIDField(help_text="The post.")
+    ended = serializers.BooleanField(help_text="Always true.")
+
+
 class NewModerator(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"handle": "ada"}
     handle = Text(pattern=HANDLE, help_text="Of a person.")

@@ -4,11 +4,12 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import ListOf, Text
+from config.api.fields import Id, ListOf, Text
 from config.api.openapi.example_values import TIME
-from config.api.serializers import BodySerializer, QuerySerializer
+from config.api.serializers import BodySerializer
 from messaging.fields import EXAMPLE_PAGE_ID, EXAMPLE_PAGE_URL, PageIdField, PageIdText, PageUrl
 from messaging.serializers.accounts import AccountSerializer
+from messaging.serializers.messages import MessageQuery
 from messaging.smart_tags import SMART_TAGS
 
 PRESENCE_URLS_MAX = 100
@@ -35,6 +36,7 @@ class NormalizedUrlSerializer(serializers.Serializer[Any]):
 class PresenceBody(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"urls": [EXAMPLE_PAGE_URL]}
     urls = ListOf(child=Text(allow_blank=True), max_length=PRESENCE_URLS_MAX, help_text="URLs of pages, in any form.")
+    embedId = Id(source="embed_id", required=False, help_text="What this embed shows.")
 
 
 class PresenceCountSerializer(serializers.Serializer[Any]):
@@ -56,7 +58,7 @@ class PresenceSerializer(serializers.Serializer[Any]):
     counts = PresenceCountSerializer(many=True)
 
 
-class ParticipantsQuery(QuerySerializer):
+class ParticipantsQuery(MessageQuery):
     pageId = PageIdText(source="page_id", help_text="The page.")
 
 

@@ -13,8 +13,10 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from config.api.credentials import Credential
+from config.cache.versions import invalidate
 from config.database.sql import current_alias, fetch_one
 from config.writes.retries import retried
+from messaging.cache_tags import SHOWN
 from messaging.exceptions import AccountNotFound, BannedFromCommunity, BanNotFound, ModeratorBanned
 from messaging.models import Account, Act, Ban, Community, Decision
 from messaging.models.account import OF_SERVICE
@@ -91,6 +93,7 @@ def ban_account(*, community_id: UUID, account_id: UUID, by: Account, reason: st
         raise ModeratorBanned
     ban, is_new = Ban.objects.get_or_create(community=community, account=account, defaults={"reason": reason})
     if is_new:
+        invalidate(SHOWN)
         log_about_community(community, Act.BANNED, by=by, verb=f"{account} banned", reason=reason, account=account)
     return ban
 
@@ -104,6 +107,7 @@ def lift_ban(*, community_id: UUID, account_id: UUID, by: Account, reason: str =
     if ban is None:
         raise BanNotFound
     ban.delete()
+    invalidate(SHOWN)
     verb = f"Ban of {ban} lifted"
     log_about_community(community, Act.UNBANNED, by=by, verb=verb, reason=reason, account=ban.account)
 

@@ -1,7 +1,7 @@
 """Closes the discussion of a community on a page, and reopens it. Reading, edits and deletions go on.
 
-A write that is answered after the closing is refused: each new post takes a shared lock on its page before it reads
-whether the discussion is closed (`messaging.queries.targets`), and the closing takes that lock alone.
+No post is written after a closing: each new post takes a shared lock on its page before it reads whether the discussion
+is closed (`messaging.queries.targets`), and the closing takes that lock alone.
 """
 
 from __future__ import annotations

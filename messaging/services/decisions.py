@@ -26,11 +26,12 @@ def log_about_community(
     verb: str,
     reason: str = "",
     account: Account | None = None,
+    message: Message | None = None,
     columns: Sequence[str] = (),
     page_id: str | None = None,
 ) -> None:
-    """`account`, `page_id`: what the decision is about; `columns`: the columns of the community that were changed."""
-    details = {"account": account, "columns": list(columns), "page_id": page_id}
+    """`account`, `message`, `page_id`: what it is about; `columns`: those of the community that were changed."""
+    details = {"account": account, "message": message, "page_id": page_id, "columns": list(columns)}
     _log(act, by=by, community_id=community.pk, about=community, verb=verb, reason=reason, **details)
 
 

@@ -9,9 +9,10 @@ posts that were written in between are moved after it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from time import sleep
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import DatabaseError, transaction
@@ -42,6 +43,14 @@ MOVE_COUNTS = """
 INSERT INTO messaging_pagecount AS counted (page_id, slot, posts, replies)
 SELECT page_id, -1, sign * %(posts)s, sign * %(replies)s FROM (VALUES (%(old)s, -1), (%(new)s, 1)) moved (page_id, sign)
 ON CONFLICT (page_id, slot) DO UPDATE
+    SET posts = counted.posts + excluded.posts, replies = counted.replies + excluded.replies
+"""
+MOVE_COUNTS_OF_COMMUNITIES = """
+INSERT INTO messaging_pagecommunitycount AS counted (page_id, community_id, slot, posts, replies)
+SELECT page_id, community_id, -1, sign * posts, sign * replies
+FROM (VALUES (%(old)s, -1), (%(new)s, 1)) moved (page_id, sign),
+    unnest(%(communities)s::uuid[], %(posts)s::int[], %(replies)s::int[]) own (community_id, posts, replies)
+ON CONFLICT (page_id, community_id, slot) DO UPDATE
     SET posts = counted.posts + excluded.posts, replies = counted.replies + excluded.replies
 """
 MOVE_SEARCH_ENTRIES = "UPDATE messaging_searchentry SET page_id = %s WHERE page_id = %s"
@@ -143,6 +152,7 @@ def _move(old: str, new: str) -> list[MovedPost]:
         return moved
     moved += _move_posts(old, new)
     execute(MOVE_COUNTS, {"old": old, "new": new} | _counts_of(moved))
+    execute(MOVE_COUNTS_OF_COMMUNITIES, {"old": old, "new": new} | _counts_of_communities(moved))
     execute(MOVE_SEARCH_ENTRIES, [new, old])
     execute(MOVE_CHANGES, [new, old])
     execute(MOVE_EMBEDDED, [new, old])
@@ -169,6 +179,17 @@ def _counts_of(moved: list[MovedPost]) -> dict[str, int]:
     return {
         "posts": sum(post.is_public_post for post in moved),
         "replies": sum(post.is_public_reply for post in moved),
+    }
+
+
+def _counts_of_communities(moved: list[MovedPost]) -> dict[str, list[Any]]:
+    posts = Counter(post.community_id for post in moved if post.is_public_post)
+    replies = Counter(post.community_id for post in moved if post.is_public_reply)
+    communities = [community_id for community_id in {*posts, *replies} if community_id is not None]
+    return {
+        "communities": communities,
+        "posts": [posts[community_id] for community_id in communities],
+        "replies": [replies[community_id] for community_id in communities],
     }
 
 

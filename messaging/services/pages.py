@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import NamedTuple
+from uuid import UUID
 
 from ada_url import URL
 from django.conf import settings
@@ -16,6 +17,7 @@ from messaging.cache_tags import page_tag
 from messaging.exceptions import InvalidUrlError
 from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
 from messaging.queries.presence import NOTHING, PagePresence, presence_of
+from messaging.shown import shown_by
 
 UNUSED_PAGE_DAYS = 30
 PRUNE_BATCH = 5_000
@@ -107,10 +109,13 @@ class UrlPresence(NamedTuple):
     presence: PagePresence
 
 
-def count_presence(*, urls: Sequence[str]) -> list[UrlPresence]:
-    """Count the posts on the page of each URL, in one query; stores nothing."""
+def count_presence(*, urls: Sequence[str], embed_id: UUID | None = None) -> list[UrlPresence]:
+    """Count the posts on the page of each URL, in one query, as an embed shows them; stores nothing.
+
+    Raises the errors of `messaging.shown.embed_errors`.
+    """
     ids = [_page_id(url) for url in urls]
-    found = presence_of({page_id for page_id in ids if page_id is not None})
+    found = presence_of({page_id for page_id in ids if page_id is not None}, shown_by(embed_id))
     return [
         UrlPresence(url, page_id, found.get(page_id or "", NOTHING)) for url, page_id in zip(urls, ids, strict=True)
     ]

@@ -15,9 +15,10 @@ from config.changes.channels import Channel
 from config.changes.exceptions import CursorExpired
 from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
 from config.changes.streams.sources import Source
-from messaging.changes.items import PUBLIC_ITEMS, listed, public_item, requested_batch
+from messaging.changes.items import items_of, listed, requested_batch
 from messaging.serializers.changes import ChangeListSerializer, ChangeSerializer, ChangesQuery, ChangeStreamQuery
 from messaging.services.moving import moved_to
+from messaging.shown import embed_errors, shown_by
 
 
 class ChangeViewSet(ApiViewSet):
@@ -26,7 +27,7 @@ class ChangeViewSet(ApiViewSet):
         callers={CredentialKind.PUBLIC},
         query=ChangesQuery,
         response=ChangeListSerializer,
-        errors=(CursorExpired,),
+        errors=(CursorExpired, *embed_errors()),
     )
     def list(self, request: ApiRequest) -> Response:
         """List the public changes of posts and reactions, oldest first.
@@ -38,7 +39,8 @@ class ChangeViewSet(ApiViewSet):
         batch = requested_batch(channel_of(query), query, bound_to=bound)
         if not batch.rows and (moved := moved_channel(query)) is not None:
             batch = requested_batch(moved, query, bound_to=bound)
-        return Response(listed(batch, key="changes", item=public_item, bound_to=bound))
+        items = items_of(query.get("embed_id"), of_page="page_id" in query)
+        return Response(listed(batch, key="changes", items=items, bound_to=bound))
 
     @action(detail=False)
     @operation(
@@ -47,7 +49,7 @@ class ChangeViewSet(ApiViewSet):
         query=ChangeStreamQuery,
         headers=[LAST_EVENT_ID],
         event=ChangeSerializer,
-        errors=STREAM_ERRORS,
+        errors=(*STREAM_ERRORS, *embed_errors()),
     )
     def stream(self, request: ApiRequest) -> Response:
         """Follow the public changes live, as server-sent events.
@@ -56,13 +58,14 @@ class ChangeViewSet(ApiViewSet):
         """
         query = self.query()
         channel = moved_channel(query) or channel_of(query)
-        source = Source(PUBLIC_ITEMS, channel, bound_to("changes", filters_of(query)))
+        items = items_of(query.get("embed_id"), of_page="page_id" in query)
+        source = Source(items, channel, bound_to("changes", filters_of(query)))
         return open_stream(request, query, source)
 
 
 def filters_of(query: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that cursors are bound to."""
-    return {name: query.get(name) for name in ("page_id", "community_id", "types")}
+    return {name: query.get(name) for name in ("page_id", "community_id", "embed_id", "types")}
 
 
 def moved_channel(query: Mapping[str, Any]) -> Channel | None:
@@ -75,8 +78,10 @@ def moved_channel(query: Mapping[str, Any]) -> Channel | None:
 
 
 def channel_of(query: Mapping[str, Any]) -> Channel:
+    """Raises the `embed_errors`. What an embed with posts of everyone shows is found among the rows."""
+    shown = shown_by(query.get("embed_id"))
     return Channel(
         page_id=query.get("page_id"),
-        community_id=query.get("community_id"),
+        community_id=shown.community_id if shown and not shown.everyone else query.get("community_id"),
         types=frozenset(query.get("types", ())),
     )

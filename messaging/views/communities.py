@@ -88,8 +88,7 @@ class CommunityViewSet(ApiViewSet):
     def discussion(self, request: ApiRequest, id: str, pageId: str) -> Response:  # noqa: N803  of the path
         """Get whether a community takes posts on a page.
 
-        A closed discussion can be read; its posts can be edited, deleted and reacted to. The first post of
-        `closeAfterDays` is searched among the 5,000 oldest of the page.
+        A closed discussion can be read; its posts can be edited, deleted and reacted to.
         """
         if not is_page_id(pageId):
             raise NotFound(page_id_needed(pageId))

@@ -20,7 +20,9 @@ from messaging.fields import PAGE_ID_SCHEMA
 from messaging.page_ids import is_page_id
 from messaging.queries import feeds
 from messaging.serializers.feeds import JsonFeedSerializer
+from messaging.serializers.messages import MessageQuery
 from messaging.services.moving import PageMoved, moved_to
+from messaging.shown import embed_errors, shown_by, shown_tags
 
 SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
 PAGE = {"pageId": PAGE_ID_SCHEMA}
@@ -32,10 +34,11 @@ class PageFeedViewSet(ApiViewSet):
         "getPageAtomFeed",
         callers={CredentialKind.PUBLIC},
         path=PAGE,
+        query=MessageQuery,
         response=SCHEMA,
         media=ATOM,
         throttle="feed",
-        errors=(NotFound,),
+        errors=(NotFound, *embed_errors()),
     )
     def atom(self, request: ApiRequest, **path: str) -> Response:
         """Get the newest 50 posts and replies of a page as Atom.
@@ -49,10 +52,11 @@ class PageFeedViewSet(ApiViewSet):
         "getPageJsonFeed",
         callers={CredentialKind.PUBLIC},
         path=PAGE,
+        query=MessageQuery,
         response=JsonFeedSerializer,
         media=JSON_FEED,
         throttle="feed",
-        errors=(NotFound,),
+        errors=(NotFound, *embed_errors()),
     )
     def json(self, request: ApiRequest, **path: str) -> Response:
         """Get the newest 50 posts and replies of a page as JSON Feed."""
@@ -61,12 +65,13 @@ class PageFeedViewSet(ApiViewSet):
     def _feed(self, page_id: str) -> Response:
         if not is_page_id(page_id):
             raise NotFound
-        tag = page_tag(page_id)
+        embed_id = self.query().get("embed_id")
+        tags = page_tag(page_id), *shown_tags(embed_id)
         try:
-            return self.read(lambda: _of_page(page_id), tag)
+            return self.read(lambda: _of_page(page_id, embed_id), *tags)
         except PageMoved as moved:
             new_id = moved.page_id
-            return self.read(lambda: _of_page(new_id), tag, page_tag(new_id))
+            return self.read(lambda: _of_page(new_id, embed_id), *tags, page_tag(new_id))
 
 
 class CommunityFeedViewSet(ApiViewSet):
@@ -109,12 +114,12 @@ class CommunityFeedViewSet(ApiViewSet):
         return self.read(lambda: _of_community(community_id, slug), community_tag(community_id))
 
 
-def _of_page(page_id: str) -> Feed:
+def _of_page(page_id: str, embed_id: UUID | None) -> Feed:
     """Raises PageMoved. As in lists, redirects are queried only for a page without posts."""
-    url, posts = feeds.page_feed(page_id)
+    url, posts = feeds.page_feed(page_id, shown_by(embed_id))
     if not posts and (new_id := moved_to(page_id)) is not None:
         raise PageMoved(new_id)
-    return feed_of_page(page_id, url, posts)
+    return feed_of_page(page_id, url, posts, embed_id)
 
 
 def _of_community(community_id: UUID, slug: str) -> Feed:

@@ -18,7 +18,7 @@ from config.changes.exceptions import CursorExpired
 from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
 from config.changes.streams.sources import Source
 from config.changes.unread import count_unread, mark_read
-from messaging.changes.items import INBOX_ITEMS, inbox_item, listed, requested_batch
+from messaging.changes.items import INBOX_ITEMS, listed, requested_batch
 from messaging.serializers.inbox import (
     EventSerializer,
     InboxQuery,
@@ -54,7 +54,7 @@ class InboxViewSet(ApiViewSet):
         body = listed(
             requested_batch(channel_of(request, query), query, bound_to=bound),
             key="events",
-            item=inbox_item,
+            items=INBOX_ITEMS,
             bound_to=bound,
         )
         if not request.auth.is_agent:

@@ -6,21 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from config.api.pagination import CursorPage, envelope
-from messaging.queries.message_lists import FILTERS, list_messages
+from messaging.queries.message_lists import FILTERS, MessageList, list_messages
 from messaging.queries.message_orders import Sort
 from messaging.services.moving import PageMoved, moved_to
+from messaging.shown import shown_by
 
 
 def listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
     """Raises PageMoved. Redirects are queried only for an empty list, so that other lists do not pay for it."""
-    listed, next_position = list_messages(
-        page_id=query["page_id"],
-        parent_id=query.get("parent_id"),
+    asked = MessageList(
+        query["page_id"],
+        query.get("parent_id"),
         filters={name: query[name] for name in FILTERS if name in query},
-        after=page.after,
-        limit=page.limit,
-        with_top_reply=query["include_top_reply"],
         sort=Sort(query["sort"]),
+        shown=shown_by(query.get("embed_id")),
+    )
+    listed, next_position = list_messages(
+        asked, after=page.after, limit=page.limit, with_top_reply=query["include_top_reply"]
     )
     if not listed and next_position is None and (page_id := moved_to(query["page_id"])) is not None:
         raise PageMoved(page_id)

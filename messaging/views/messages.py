@@ -25,6 +25,7 @@ from messaging.serializers.messages import (
     IDENTITY,
     DryRunSerializer,
     MessageListSerializer,
+    MessageQuery,
     MessageSerializer,
     MessagesQuery,
     MessageText,
@@ -35,6 +36,7 @@ from messaging.services.deleting import delete_message
 from messaging.services.editing import edit_message, lock_for_edit
 from messaging.services.messages import create_message
 from messaging.services.moving import PageMoved
+from messaging.shown import embed_errors, shown_by, shown_tags
 from messaging.views.message_links import LINKS_OF_NEW
 from messaging.views.message_lists import listed
 from messaging.views.message_rights import (
@@ -72,6 +74,7 @@ class MessageViewSet(ApiViewSet):
         callers={CredentialKind.PUBLIC},
         query=MessagesQuery,
         response=MessageListSerializer,
+        errors=embed_errors(),
         links={"getMessage": {"id": "messages/0/id"}},
     )
     def list(self, request: ApiRequest) -> Response:
@@ -88,12 +91,12 @@ class MessageViewSet(ApiViewSet):
         sort = None if query["sort"] == Sort.NEWEST else query["sort"]
         ranked = sort == Sort.REACTIONS
         page = self.page("messages", query, ranked=ranked, include_top_reply=False, sort=sort)
-        tag = page_tag(query["page_id"])
+        tags = page_tag(query["page_id"]), *shown_tags(query.get("embed_id"))
         try:
-            return self.read(lambda: listed(query, page), tag)
+            return self.read(lambda: listed(query, page), *tags)
         except PageMoved as moved:
             moved_query = {**query, "page_id": moved.page_id}
-            return self.read(lambda: listed(moved_query, page), tag, page_tag(moved.page_id))
+            return self.read(lambda: listed(moved_query, page), *tags, page_tag(moved.page_id))
 
     @operation(
         "createMessage",
@@ -140,12 +143,18 @@ class MessageViewSet(ApiViewSet):
         return Response(message, status=201, headers={"Location": f"/api/messages/{message['id']}"})
 
     @operation(
-        "getMessage", callers={CredentialKind.PUBLIC}, response=MessageSerializer, errors=(exceptions.MessageNotFound,)
+        "getMessage",
+        callers={CredentialKind.PUBLIC},
+        query=MessageQuery,
+        response=MessageSerializer,
+        errors=(exceptions.MessageNotFound, *embed_errors()),
     )
     def retrieve(self, request: ApiRequest, id: str) -> Response:
         """Get a published post, or the tombstone of a deleted one that was answered."""
         message_id = self.path_id(exceptions.MessageNotFound)
-        return self.read(lambda: _visible(message_id), message_tag(message_id))
+        # Most reads of one post name no embed.
+        embed_id = self.query().get("embed_id") if request.query_params else None
+        return self.read(lambda: _visible(message_id, embed_id), message_tag(message_id), *shown_tags(embed_id))
 
     @operation(
         "editMessage",
@@ -192,8 +201,8 @@ def _would_be(message: dict[str, Any], limits: Sequence[RateLimitUsage]) -> dict
     }
 
 
-def _visible(message_id: UUID) -> dict[str, Any]:
-    message = messages.visible_message(message_id)
+def _visible(message_id: UUID, embed_id: UUID | None) -> dict[str, Any]:
+    message = messages.visible_message(message_id, shown_by(embed_id))
     if message is None:
         raise exceptions.MessageNotFound
     return message

@@ -7,9 +7,11 @@ from django.http import HttpRequest
 from rest_framework.decorators import action
 
 from config.api.credentials import CredentialKind
+from config.api.fields import ListQuery
 from config.api.ids import id_in_path
 from config.api.openapi.example_values import TIME
 from config.api.operations import operation
+from config.api.pagination import envelope
 from config.api.requests import ApiRequest
 from config.api.responses import Response
 from config.api.serializers import render
@@ -42,7 +44,7 @@ from messaging.queries.discussions import discussion_of
 from messaging.queries.moderation import moderation_queue
 from messaging.serializers import moderation as serializers
 from messaging.serializers.communities import DiscussionSerializer
-from messaging.services import bans, closing, moderating, moderators, pinning
+from messaging.services import bans, closing, hiding_here, moderating, moderators, pinning
 
 PERSON = {CredentialKind.PERSON}
 
@@ -253,6 +255,47 @@ class ModeratedCommunityViewSet(ApiViewSet):
         community_id = self.path_id(CommunityNotFound)
         closing.reopen_discussion(community_id=community_id, page_id=pageId, by=request.user)
         return _discussion(community_id, pageId)
+
+    @action(detail=True, methods=["get"], url_path="hidden")
+    @operation(
+        "listHiddenHere",
+        callers=PERSON,
+        query=ListQuery,
+        response=serializers.HiddenListSerializer,
+        errors=REFUSED,
+        links={"getMessage": {"id": "hidden/0/messageId"}},
+    )
+    def hidden(self, request: ApiRequest, id: str) -> Response:
+        """List the posts that you hide on your pages alone, newest first."""
+        community = moderators.moderated_community(community_id=self.path_id(CommunityNotFound), by=request.user)
+        page = self.page("hidden-here", self.query(), community=community.pk)
+        rows, next_cursor = page.paginate(community.hidden_here.all())
+        hidden = [render(serializers.HiddenSerializer, row) for row in rows]
+        return Response(envelope("hidden", hidden, next_cursor))
+
+    @hidden.mapping.post
+    @operation(
+        "hideHere",
+        **OF_COMMUNITY,
+        body=serializers.NewHidden,
+        response=serializers.HiddenSerializer,
+        errors=(*REFUSED, MessageNotFound),
+    )
+    def hide_here(self, request: ApiRequest, id: str) -> Response:
+        """Hide a post of others, with the replies to it, in your widgets that show the posts of everyone."""
+        community_id = self.path_id(CommunityNotFound)
+        hidden = hiding_here.hide_here(community_id=community_id, by=request.user, **self.body())
+        return Response(render(serializers.HiddenSerializer, hidden))
+
+    @action(detail=True, methods=["delete"], url_path="hidden/<str:messageId>")
+    @operation(
+        "showHere", **OF_COMMUNITY, response=serializers.ShownAgainSerializer, errors=(*REFUSED, MessageNotFound)
+    )
+    def show_here(self, request: ApiRequest, id: str, messageId: str) -> Response:  # noqa: N803  as above
+        """Show such a post again."""
+        ids = self.path_id(CommunityNotFound), self.path_id(MessageNotFound, "messageId")
+        hiding_here.show_here(community_id=ids[0], message_id=ids[1], by=request.user)
+        return Response({"communityId": ids[0], "messageId": ids[1], "ended": True})
 
     def _ids(self, missing: Any) -> tuple[Any, Any]:
         return self.path_id(CommunityNotFound), self.path_id(missing, "accountId")

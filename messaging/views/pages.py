@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from rest_framework.decorators import action
 
@@ -27,6 +28,7 @@ from messaging.serializers.pages import (
 )
 from messaging.services.moving import PageMoved, moved_to
 from messaging.services.pages import count_presence, normalize_url
+from messaging.shown import embed_errors, shown_by, shown_tags
 
 
 class PageViewSet(ApiViewSet):
@@ -65,6 +67,7 @@ class PageViewSet(ApiViewSet):
         # The loader's request, which thus needs no preflight.
         public_body=True,
         response=PresenceSerializer,
+        errors=embed_errors(),
     )
     def counts(self, request: ApiRequest) -> Response:
         """Count the posts and replies on up to 100 pages. Nothing is stored."""
@@ -77,18 +80,20 @@ class PageViewSet(ApiViewSet):
         callers={CredentialKind.PUBLIC},
         query=ParticipantsQuery,
         response=ParticipantListSerializer,
+        errors=embed_errors(),
     )
     def participants(self, request: ApiRequest) -> Response:
         """List the authors of the newest 200 posts and 200 replies of a page, at most 100."""
-        page_id = self.query()["page_id"]
+        query = self.query()
+        page_id, embed_id = query["page_id"], query.get("embed_id")
         if not is_page_id(page_id):
             raise InvalidParameter(page_id_needed(page_id), field="pageId")
-        tag = page_tag(page_id)
+        tags = page_tag(page_id), *shown_tags(embed_id)
         try:
-            return self.read(lambda: _participants(page_id), tag)
+            return self.read(lambda: _participants(page_id, embed_id), *tags)
         except PageMoved as moved:
             new_id = moved.page_id
-            return self.read(lambda: _participants(new_id), tag, page_tag(new_id))
+            return self.read(lambda: _participants(new_id, embed_id), *tags, page_tag(new_id))
 
 
 class SmartTagViewSet(ApiViewSet):
@@ -98,9 +103,9 @@ class SmartTagViewSet(ApiViewSet):
         return self.read(_smart_tags)
 
 
-def _participants(page_id: str) -> dict[str, Any]:
+def _participants(page_id: str, embed_id: UUID | None) -> dict[str, Any]:
     """Raises PageMoved. As in lists, redirects are queried only for a page without posts."""
-    participants = participants_of(page_id)
+    participants = participants_of(page_id, shown_by(embed_id))
     if not participants and (new_id := moved_to(page_id)) is not None:
         raise PageMoved(new_id)
     return {"participants": participants}

@@ -12,10 +12,12 @@ from config.api.viewsets import ApiViewSet
 from messaging.exceptions import page_id_needed
 from messaging.page_ids import is_page_id
 from messaging.queries.message_sizes import messages_by_id
-from messaging.queries.search import SCOPES, find_matches
+from messaging.queries.search import SCOPES, Scope, find_matches
+from messaging.queries.shown import without_foreign_quotes
 from messaging.serializers.messages import MessageListSerializer
 from messaging.serializers.search import SearchQuery
 from messaging.services.moving import moved_to
+from messaging.shown import embed_errors, shown_by
 
 
 class SearchViewSet(ApiViewSet):
@@ -25,6 +27,7 @@ class SearchViewSet(ApiViewSet):
         query=SearchQuery,
         response=MessageListSerializer,
         throttle="search",
+        errors=embed_errors(),
         links={"getMessage": {"id": "messages/0/id"}},
     )
     def list(self, request: ApiRequest) -> Response:
@@ -50,10 +53,11 @@ def _found(query: dict[str, Any], page: CursorPage) -> dict[str, Any]:
 
 
 def _matches(query: dict[str, Any], page: CursorPage) -> dict[str, Any]:
-    scope = {name: query[name] for name in SCOPES if name in query}
+    shown = shown_by(query.get("embed_id"))
+    scope = Scope({name: query[name] for name in SCOPES if name in query}, shown)
     matches = find_matches(text=query["q"], scope=scope, after=page.after, limit=page.limit + 1)
     found, looked_up = messages_by_id([match.message_id for match in matches[: page.limit]])
-    by_id = {message["id"]: message for message in found}
+    by_id = {message["id"]: message for message in without_foreign_quotes(found, shown)}
     shown = [match for match in matches if match.message_id in looked_up]
     next_cursor = page.cursor_at(shown[-1]) if len(shown) < len(matches) else None
     return envelope("messages", [by_id[match.message_id] for match in shown if match.message_id in by_id], next_cursor)

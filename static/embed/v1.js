@@ -22,9 +22,9 @@
   const URLS_MAX = 100;
 
   const embeds = new Map();
-  // The URL whose count an element or the button of an embed has.
+  // The embed and the URL whose count an element or the button of an embed has.
   const counted = new WeakMap();
-  // The counts of the page `countedPage` by URL. On that page, no URL is requested again, not even after a failure.
+  // The counts of the page `countedPage` by embed and URL. On that page, no URL is requested again, not even after a failure.
   let totals, countedPage;
   let isFollowing;
   // The id of the post in the URL, once an embed has opened at it.
@@ -424,25 +424,28 @@
     }
   }
 
-  /** Request the counts of at most 100 pages, in the order of their URLs. */
-  async function counts(urls, app = [...embeds.values()][0].app) {
+  const activeEmbeds = () => [...embeds.values()].filter((embed) => embed.config);
+
+  /** Request the counts of at most 100 pages, in the order of their URLs: of what an embed shows, by default the first active one. */
+  async function counts(urls, embed = activeEmbeds()[0] || [...embeds.values()][0]) {
     // A text is sent as text/plain, which needs no preflight.
-    const response = await fetch(app + "/v1/presence/counts", { method: "POST", credentials: "omit", body: JSON.stringify({ urls }) });
+    const response = await fetch(embed.app + "/v1/presence/counts", { method: "POST", credentials: "omit", body: JSON.stringify({ urls, embedId: embed.id }) });
     if (response.ok) return (await response.json()).counts;
     throw Error("counts " + response.status);
   }
 
   /** Fill the badges and the elements with `data-community-count`, when every embed has its config. */
   function fillCounts() {
-    const all = [...embeds.values()];
-    const active = all.filter((embed) => embed.config);
-    if (!active[0] || all.some((embed) => !embed.settled) || document.readyState === "loading") return;
-    if (countedPage !== currentPage()) totals = new Map();
+    const active = activeEmbeds();
+    if (!active[0] || [...embeds.values()].some((embed) => !embed.settled) || document.readyState === "loading") return;
+    if (countedPage !== currentPage()) totals = {};
     countedPage = currentPage();
-    const known = totals;
-    const urls = [];
-    const fill = (shown, text, show) => {
-      if (counted.get(shown) === text) return;
+    const ofPage = totals;
+    const asked = new Map();
+    const fill = (embed, shown, text, show) => {
+      const known = (ofPage[embed.id] ||= new Map());
+      const key = embed.id + text;
+      if (counted.get(shown) === key) return;
       // The protocol of what is no URL is a colon alone.
       const { href, protocol } = make("a", { href: text });
       const total = known.get(href);
@@ -450,18 +453,21 @@
       else if (known.has(href)) return;
       else if (protocol[1] && href.length <= URL_MAX && known.size < URLS_MAX) {
         known.set(href);
-        return urls.push(href);
+        return asked.set(embed, [...(asked.get(embed) || []), href]);
       } else report("not_counted", text);
-      counted.set(shown, text);
+      counted.set(shown, key);
     };
-    active.forEach((embed) => { if (embed.badge) fill(embed, embed.pageUrl(), (count) => embed.showCount(count)); });
-    document.querySelectorAll("[data-community-count]").forEach((node) =>
-      fill(node, node.getAttribute("data-community-count"), (count) => { node.textContent = count.toLocaleString(active[0].lang); }));
-    if (urls[0]) counts(urls, active[0].app).then(safely((records) => {
-      records.forEach((record) => { if (record.pageId) known.set(record.url, record.posts + record.replies); });
+    active.forEach((embed) => { if (embed.badge) fill(embed, embed, embed.pageUrl(), (count) => embed.showCount(count)); });
+    document.querySelectorAll("[data-community-count]").forEach((node) => {
+      const id = node.getAttribute("data-service-id");
+      const embed = id ? active.find((one) => one.id === id) : active[0];
+      if (embed) fill(embed, node, node.getAttribute("data-community-count"), (count) => { node.textContent = count.toLocaleString(embed.lang); });
+    });
+    asked.forEach((urls, embed) => counts(urls, embed).then(safely((records) => {
+      records.forEach((record) => { if (record.pageId) ofPage[embed.id].set(record.url, record.posts + record.replies); });
       fillCounts();
-      active.forEach((embed) => embed.tell("counts", { counts: records }));
-    }), () => report("counts_unreachable"));
+      embed.tell("counts", { counts: records });
+    }), () => report("counts_unreachable")));
   }
 
   /** Listen to messages, navigation and the end of the visit. Without an embed, that does nothing. */

@@ -27,16 +27,15 @@ from config.writes.idempotency import STORE
 from config.writes.rate_limits import RECORD
 from config.writes.transaction import OPENED, combine_statements, open_statement
 from messaging.queries import message_lists
-from messaging.queries.message_orders import ORDERS, Sort
 from messaging.queries.messages import INSERT, VISIBLE_BY_ID, message_from_row, new_message
 from messaging.queries.targets import FIND as FIND_TARGETS
 from reactions import queries as reactions
 
 Answer = tuple[str, bytes]
 
-NEWEST = ORDERS[Sort.NEWEST]
-NEWEST_OF_PAGE, _ = message_lists._where("", None, {}, None, None, NEWEST)
-LIST = message_lists._statement(NEWEST_OF_PAGE, 11, with_top_reply=False, is_weighed=False, order=NEWEST)
+NEWEST = message_lists.MessageList("")
+NEWEST_OF_PAGE, VALUES = message_lists._where(NEWEST, None, None)
+LIST = message_lists._statement(NEWEST, NEWEST_OF_PAGE, 11, with_top_reply=False, is_weighed=False)
 PEPPER = os.environ["TOKEN_PEPPER"].encode()
 HOURLY_POSTS = 30
 CONFIG = """
@@ -73,7 +72,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 
 def list_posts(environ: dict[str, Any]) -> Answer:
     page_id = parse_qs(environ["QUERY_STRING"])["pageId"][0]
-    rows = _connection().execute(LIST, [page_id]).fetchall()
+    rows = _connection().execute(LIST, VALUES | {"page": page_id}).fetchall()
     messages = [message_from_row(row) for row in rows[:10]]
     body = {"messages": messages, "hasMore": len(rows) > 10, "nextCursor": None}
     return "200 OK", orjson.dumps(body)

@@ -92,6 +92,11 @@ INSERT INTO messaging_communitycount (community_id, slot, posts, replies)
 SELECT community_id, 0, count(*) - count(parent_id), count(parent_id) FROM messaging_message
 WHERE status = 'published' GROUP BY community_id
 """,
+    "counts of communities on pages": """
+INSERT INTO messaging_pagecommunitycount (page_id, community_id, slot, posts, replies)
+SELECT page_id, community_id, 0, count(*) - count(parent_id), count(parent_id) FROM messaging_message
+WHERE status = 'published' AND community_id IS NOT NULL GROUP BY page_id, community_id
+""",
     "reactions": """
 INSERT INTO reactions_reaction (id, message_id, account_id, emoji, created_at)
 SELECT uuidv7(), id, md5('human' || 1 + row_number() OVER () %% 1000)::uuid, '👍', created_at

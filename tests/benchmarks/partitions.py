@@ -146,7 +146,7 @@ def _sizes(session: psycopg.Connection, leaves: list[str], rows: Rows) -> None:
 
 def _reads(session: psycopg.Connection, rows: Rows) -> None:
     """By the statements of the service; the median of READS, all with data in memory."""
-    from messaging.queries.message_lists import list_messages
+    from messaging.queries.message_lists import MessageList, list_messages
     from messaging.queries.messages import visible_message
 
     posts = session.execute(
@@ -154,11 +154,10 @@ def _reads(session: psycopg.Connection, rows: Rows) -> None:
         "AND get_byte(uuid_send(id), 14) = 7 LIMIT %s",
         [READS],
     ).fetchall()
-    listing: dict[str, Any] = {"filters": {}, "after": None, "limit": 10, "with_top_reply": False}
     kinds: dict[str, Callable[[Any], Any]] = {
         "a post by its id, µs": lambda row: visible_message(row[2]),
-        "newest ten of a page, µs": lambda row: list_messages(page_id=row[0], parent_id=None, **listing),
-        "replies to a post, µs": lambda row: list_messages(page_id=row[0], parent_id=row[1], **listing),
+        "newest ten of a page, µs": lambda row: list_messages(MessageList(row[0]), limit=10),
+        "replies to a post, µs": lambda row: list_messages(MessageList(row[0], row[1]), limit=10),
     }
     for name, read in kinds.items():
         for _warm in range(2):

@@ -41,6 +41,9 @@ def test_demo_creates_each_kind_of_content(data: Path) -> None:
     assert any(post["reactionTotal"] for post in posts)
     assert AgentRequest.objects.filter(status="pending").exists()
     assert Api().get(f"/api/embeds/config/{facts['embedId']}").status == 200
+    # The widget of the demo shows all of them.
+    shown = Api().get("/api/messages", pageId=facts["pageId"], embedId=facts["embedId"]).json["messages"]
+    assert [post["id"] for post in shown] == [post["id"] for post in posts]
 
 
 def test_demo_people_can_sign_in_and_the_printed_curl_command_posts() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import socket
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import pytest
@@ -61,9 +63,27 @@ def test_the_origin_of_the_default_port_has_no_port_and_streams_have_the_port_be
 def test_one_port_for_both_is_refused_with_advice() -> None:
     port = free_port()
     check_ports(port, None)
-    advice = f"PORT and STREAM_PORT are both {port}; choose another: STREAM_PORT={port + 1} make run"
+    advice = rf"PORT and STREAM_PORT are both {port}; choose another: STREAM_PORT=\d+ make run"
     with pytest.raises(CannotRun, match=advice):
         check_ports(port, port)
+
+
+def test_the_advised_port_is_free_and_so_is_that_of_its_streams() -> None:
+    with ExitStack() as taken:
+        first = free_port()
+        for port in (first, first + 1, first + 3):
+            # One that another program has is taken as well.
+            with suppress(OSError):
+                other = taken.enter_context(socket.socket())
+                other.bind(("127.0.0.1", port))
+                other.listen()
+        for ports, variable in (((first, first + 1), "PORT"), ((free_port(), first), "STREAM_PORT")):
+            with pytest.raises(CannotRun) as refused:
+                check_ports(*ports)
+            match = re.search(rf"choose another: {variable}=(\d+) make run", str(refused.value))
+            assert match
+            advised = int(match[1])
+            check_ports(advised, advised + 1 if variable == "PORT" else None)
 
 
 def test_the_port_of_metrics_is_tried_on_its_own_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,7 +124,7 @@ def test_an_interrupted_creation_is_repeated(temporary: TemporaryCluster) -> Non
         second.stop("immediate")
 
 
-@pytest.mark.parametrize("name", ["x" * 100, "it's, odd"])
+@pytest.mark.parametrize("name", ["x" * 100, "it's, odd", "two words"])
 def test_a_path_that_is_unfit_for_a_socket_gets_a_short_one(temporary: TemporaryCluster, name: str) -> None:
     ordinary = Path("/srv/app/.data/postgres")
     assert folder_of(ordinary) == ordinary

@@ -11,7 +11,7 @@ from agents.services import create_token
 from embeds.models import Embed
 from embeds.services import set_blacklist
 from messaging.fields import EXAMPLE_PAGE_URL
-from messaging.models import Account, Ban, ClosedPage, Community, Message, Moderator, Page, Pin, Webhook
+from messaging.models import Account, Ban, ClosedPage, Community, HiddenHere, Message, Moderator, Page, Pin, Webhook
 from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder
 from tests.api import Api
 from tests.embeds.making import an_embed
@@ -135,6 +135,14 @@ class ExampleWorld:
         if row is not None:
             row.objects.create(community=community, account=ada)
         return ada.pk
+
+    def foreign_id(self, *, is_hidden: bool = False) -> Any:
+        """The id of both a post of others and a community, which may hide it on its pages."""
+        post = MessageFactory()
+        community = CommunityFactory(pk=post.pk)
+        if is_hidden:
+            HiddenHere.objects.create(community=community, message=post)
+        return post.pk
 
     def written(self) -> str:
         """The id of the post, created through the API, which records the change."""

@@ -60,6 +60,7 @@ def test_create_sets_defaults(owner: Api, community: Community) -> None:
         },
         "status": "active",
         "blockedWords": [],
+        "shows": "community",
         "embedCode": (f'<script async src="{settings.APP_URL}/embed/v1.js" data-service-id="{record["id"]}"></script>'),
     }
     assert owner.get(f"{INSTANCES}/{record['id']}").json == record

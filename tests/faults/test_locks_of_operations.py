@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from messaging.models import Account, Community, CommunityCount, Message, Page, PageCount
+from messaging.models import Account, Community, CommunityCount, Message, Page, PageCommunityCount, PageCount
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from messaging.services.moving import move_page
 from messaging.services.reporting import dismiss_reports, reopen_reports
@@ -43,6 +43,7 @@ FREE = {
     "posts": "SELECT FROM messaging_message WHERE id > %s FOR NO KEY UPDATE SKIP LOCKED",
     "counts of pages": "SELECT FROM messaging_pagecount WHERE %s IS NOT NULL FOR UPDATE SKIP LOCKED",
     "counts of communities": "SELECT FROM messaging_communitycount WHERE %s IS NOT NULL FOR UPDATE SKIP LOCKED",
+    "counts of both": "SELECT FROM messaging_pagecommunitycount WHERE %s IS NOT NULL FOR UPDATE SKIP LOCKED",
 }
 
 
@@ -79,6 +80,8 @@ def make_scene(folder: Path) -> Scene:
     for slot in SLOTS:
         PageCount.objects.get_or_create(page_id=low.page_id, slot=slot, defaults={"posts": 0, "replies": 0})
         CommunityCount.objects.get_or_create(community_id=community.pk, slot=slot, defaults={"posts": 0, "replies": 0})
+        both = {"page_id": low.page_id, "community_id": community.pk}
+        PageCommunityCount.objects.get_or_create(**both, slot=slot, defaults={"posts": 0, "replies": 0})
     return Scene(community, folder, replies, SuperAdminFactory())
 
 
@@ -239,6 +242,7 @@ def all_rows(held: Any) -> dict[str, int]:
         "posts": Message.objects.filter(pk__gt=held).count(),
         "counts of pages": PageCount.objects.count(),
         "counts of communities": CommunityCount.objects.count(),
+        "counts of both": PageCommunityCount.objects.count(),
     }
 
 

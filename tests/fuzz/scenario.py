@@ -126,7 +126,7 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId"]
     of_community = (
         *("updateCommunity", "addModerator", "removeModerator", "banAccount", "liftBan"),
-        *("closeDiscussion", "reopenDiscussion", "getDiscussion"),
+        *("closeDiscussion", "reopenDiscussion", "getDiscussion", "hideHere"),
     )
     return {
         "pageId": [page],

@@ -12,7 +12,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from messaging.models import Account, ClosedPage, Community, Decision, Message, MovedPage, Page
+from messaging.queries.discussions import FIND
 from messaging.services import pages
+from messaging.services.bans import OPEN_DISCUSSION
 from messaging.services.closing import close_discussion
 from messaging.services.moving import move_page
 from tests.agents.factories import agent_with_token
@@ -20,6 +22,7 @@ from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.openapi import document
+from tests.plans import generic_plan, rows_read
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.django_db
@@ -266,7 +269,7 @@ def test_a_post_needs_no_further_statement(community: Community, page: Page, dja
 
 @pytest.mark.django_db(transaction=True)
 def test_a_closing_waits_for_the_posts_that_have_begun(community: Community, page: Page, moderator: Account) -> None:
-    """Its answer follows theirs, so that no post is acknowledged after it."""
+    """So no post is committed after it, although another was read as allowed before."""
     document()
     order: list[str] = []
     read, go_on = Event(), Event()
@@ -305,10 +308,12 @@ def test_a_closing_waits_for_the_posts_that_have_begun(community: Community, pag
             return bool(cursor.fetchone()[0])
 
     assert eventually(is_waiting)
+    assert order == []
     go_on.set()
     for thread in threads:
         thread.join()
-    assert order == ["post 201", "closed"]
+    assert sorted(order) == ["closed", "post 201"]
+    assert Message.objects.get().created_at < ClosedPage.objects.get().created_at
     assert write(community, page).error == "discussion_closed"
 
 
@@ -342,3 +347,23 @@ def test_of_concurrent_closings_one_is_logged(
     monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
     assert race(4, lambda _number: closed(api, community, page).status) == [200] * 4
     assert [act for act, *_ in decisions(community)] == ["closed"]
+
+
+def test_the_first_post_is_found_by_an_index_on_a_page_with_posts_of_others(community: Community, page: Page) -> None:
+    Community.objects.update(close_after_days=7)
+    other = CommunityFactory()
+    author = PersonFactory()
+    at = timezone.now() - timedelta(days=30)
+    fields = {"author": author, "author_kind": "human", "page": page, "created_at": at, "content": "x"}
+    strangers = [Message(community=other if number % 2 else None, **fields) for number in range(3_000)]
+    Message.objects.bulk_create(strangers)
+    MessageFactory(community=community, page=page)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE messaging_message")
+    values = {"community": community.pk, "page": page.pk}
+    opening = OPEN_DISCUSSION.replace("%(account)s", f"'{author.pk}'").replace(
+        "%(banned_with)s::uuid[]", "'{}'::uuid[]"
+    )
+    for statement in (FIND, opening):
+        plan = generic_plan(statement, values)
+        assert rows_read(plan, "messaging_message") <= 1

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from messaging.models import CommunityCount, Message, MessageStatus, Page, PageCount, SearchEntry
+from messaging.models import CommunityCount, Message, MessageStatus, Page, PageCommunityCount, PageCount, SearchEntry
 from messaging.services.moderation import hide_message, restore_message
 from messaging.services.moving import move_page
 from tests.agents.racing import race
@@ -21,6 +21,7 @@ from tests.factories import CommunityFactory, MessageFactory, PageFactory, Perso
 from tests.hiding import hide_posts_of, restore_posts_of
 
 FILL = import_module("messaging.migrations.0012_derive_from_earlier_posts")
+COUNT_EARLIER = import_module("messaging.migrations.0044_counts_of_communities_on_pages").COUNT_EARLIER
 OLD_ID = "p1_" + "a" * 32
 
 # (page or community, posts, replies) by the counts and by the posts; no rows where all are zero.
@@ -64,7 +65,11 @@ def check_threads() -> None:
 
 def check() -> None:
     check_threads()
-    for table, owner in (("pagecount", "page_id"), ("communitycount", "community_id")):
+    for table, owner in (
+        ("pagecount", "page_id"),
+        ("communitycount", "community_id"),
+        ("pagecommunitycount", "(page_id || ' ' || community_id)"),
+    ):
         counted = rows(COUNTED.format(table=table, owner=owner))
         assert counted == rows(TRUE.format(owner=owner))
     assert rows(ENTRIES) == rows(TRUE_ENTRIES)
@@ -177,6 +182,21 @@ def test_the_migration_derives_the_rows_of_earlier_posts_once() -> None:
         with connection.schema_editor(atomic=False) as editor:
             FILL.derive(None, editor)
         check()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_migration_counts_the_earlier_posts_of_communities_on_pages() -> None:
+    community, other = CommunityFactory(), CommunityFactory()
+    post = MessageFactory(community=community)
+    MessageFactory(parent=post, community=community)
+    MessageFactory(page=post.page, community=other)
+    MessageFactory(page=post.page, community=other, status=MessageStatus.HIDDEN)
+    MessageFactory(page=post.page)
+    PageCommunityCount.objects.all().delete()
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT_EARLIER)
+    check()
+    assert PageCommunityCount.objects.count() == 2
 
 
 @pytest.mark.django_db(transaction=True)

@@ -15,8 +15,9 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from messaging.models import Message
 from messaging.queries import message_lists
-from messaging.queries.participants import PARTICIPANTS, READ_MAX
+from messaging.queries.participants import READ_MAX, statement_of
 from tests.api import Api
+from tests.embeds.making import an_embed
 from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PageFactory, PersonFactory
 from tests.module_rows import undone_after_module
 from tests.plans import generic_plan, nodes, plan_of, rows_read
@@ -186,10 +187,26 @@ def test_no_order_sorts_or_reads_a_long_page(long_page: dict[str, str]) -> None:
             assert all(node["Actual Rows"] <= 101 for node in sorts)
 
 
+def test_what_a_community_shows_of_a_long_page_is_read_by_its_index(long_page: dict[str, str]) -> None:
+    """Every second post is of the community; a stranger's are not read, in any order and at any depth."""
+    embed = an_embed(community_id=UUID(long_page["community"]))
+    for sort in ("newest", "oldest", "reactions"):
+        of_page = f"{PATH}?pageId={long_page['page']}&sort={sort}&embedId={embed.pk}"
+        deep = Api().get(f"{of_page}&limit=100")
+        for _ in range(5):
+            deep = Api().get(f"{of_page}&limit=100&cursor={deep.json['nextCursor']}")
+        assert deep.json["hasMore"]
+        for url in (of_page, f"{of_page}&cursor={deep.json['nextCursor']}"):
+            assert messages_read(url, LIST) == 11
+            plans = plans_of(url)
+            used = {node.get("Index Name") for plan in plans for node in nodes(plan)}
+            assert "shown_posts_by_reactions" in used if sort == "reactions" else "shown_posts" in used
+
+
 def test_the_participants_of_a_long_page_cost_one_query_of_few_rows(
     long_page: dict[str, str], django_assert_num_queries: Any
 ) -> None:
     with django_assert_num_queries(1):
         assert Api().get("/v1/presence/participants", pageId=long_page["page"]).status == 200
-    plan = generic_plan(PARTICIPANTS, {"page_id": long_page["page"]})
+    plan = generic_plan(statement_of(), {"page": long_page["page"]})
     assert rows_read(plan, "messaging_message") <= 2 * READ_MAX

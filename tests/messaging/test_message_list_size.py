@@ -15,7 +15,6 @@ from messaging.fields import CONTEXT_ANCHOR_MAX
 from messaging.models import Message, Page
 from messaging.models.message import ANCHOR_TEXT_MAX, ATTACHMENT_URL_MAX, ATTACHMENTS_MAX, CONTENT_MAX
 from messaging.queries import message_lists, message_sizes
-from messaging.queries.message_orders import ORDERS, Sort
 from messaging.queries.message_sizes import FEW
 from messaging.queries.page_sizes import PAGE_BYTES
 from tests.api import Api
@@ -198,9 +197,9 @@ def test_the_size_counts_the_long_columns() -> None:
         "reaction_counts": {"👍": 1},
     }
     post = insert(PageFactory(), 1, fields=fields, quote=quoted)[0]
-    order = ORDERS[Sort.NEWEST]
-    where, values = message_lists._where(str(post.page_id), None, {}, None, None, order)
-    statement = message_lists._statement(where, 2, with_top_reply=True, is_weighed=False, order=order)
+    asked = message_lists.MessageList(str(post.page_id))
+    where, values = message_lists._where(asked, None, None)
+    statement = message_lists._statement(asked, where, 2, with_top_reply=True, is_weighed=False)
     (row,) = message_sizes.fetch_all(statement, values)
     long = ("content", post.page.normalized_url, "quoted", '{"p": 1}', "anchor", '{"c": 1}', "[]", '{"👍": 1}')
     assert message_sizes.WEIGHED_OF(row) == long

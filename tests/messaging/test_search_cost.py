@@ -43,7 +43,7 @@ def entries(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
 
 def plan_of(matches: str, query: str, **scope: Any) -> dict[str, Any]:
     """The generic plan of the second statement of a search."""
-    matching = matches.format(scope=search.condition_of(scope))
+    matching = search.Scope(scope).applied_to(matches)
     statement = search.RANKED.format(matches=matching, after="true", limit=11)
     return generic_plan(statement, {"query": query, **scope})
 
@@ -69,7 +69,7 @@ def test_a_common_word_is_found_among_the_newest_posts_after_a_sample(
 ) -> None:
     """Also if PostgreSQL expects a single post in any scope."""
     values = {name: entries[of] for name, of in scope.items()}
-    sampled = search.SAMPLED.format(scope=search.condition_of(scope))
+    sampled = search.Scope(scope).applied_to(search.SAMPLED)
     for n_distinct in (-0.01, -1):
         with connection.cursor() as cursor:
             for column in scope:

@@ -27,7 +27,7 @@ from messaging.services.moderation import hide_message, restore_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed, send
-from tests.factories import CommunityFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.panel_sessions import panel_secret
 from tests.webhooks.making import GLOBAL_URL
 
@@ -36,7 +36,7 @@ AGENT_HANDLE, AGENT_NAME = "zornbot_7", "Zornbot Maximus"
 # In each text of the person and the agents, and in no other.
 MARK = "xylographic"
 # Besides MARK: what must not be found after an erasure.
-TRACES = (HANDLE, NAME, "Zornfeld", AGENT_HANDLE, AGENT_NAME)
+TRACES = (HANDLE, HANDLE.title(), HANDLE.upper(), NAME, "Zornfeld", AGENT_HANDLE, AGENT_NAME)
 
 
 @dataclass
@@ -77,6 +77,8 @@ def moderate(person: Account, other: Account) -> None:
     """A community of the person, with a ban of the other person; and the person is banned from another community."""
     own = create_community(owner=person, name="Lighthouses")
     ban_account(community_id=own.pk, account_id=other.pk, by=person, reason=f"Reason {MARK}")
+    hidden = MessageFactory(author=other, community=own)
+    hide_message(message_id=hidden.pk, by=person, reason=f"Told {MARK}")
     theirs = create_community(owner=other, name="Harbours")
     ban_account(community_id=theirs.pk, account_id=person.pk, by=other, reason=f"Of {NAME}")
 
@@ -84,7 +86,8 @@ def moderate(person: Account, other: Account) -> None:
 def name_handle(boss: Account, other: Account) -> None:
     """Decisions about others, and a list of the admin, that name the handle."""
     agent = agent_with_token(requester=other)
-    freeze_agent(agent=agent.agent, by=boss, reason=f"See @{HANDLE}")
+    freeze_agent(agent=agent.agent, by=boss, reason=f"See @{HANDLE.title()}")
+    hide_message(message_id=MessageFactory(author=other).pk, by=boss, reason=f"Unlike @{HANDLE.upper()}.")
     revoke_agent_tokens(agent=agent.agent, by=boss, reason=f"Also @{HANDLE}")
     reject_request(request_id=RequestFactory(requester=other).pk, by=boss, reason=f"As @{HANDLE} asked.")
     theirs = create_community(owner=other, name="Lagoons")

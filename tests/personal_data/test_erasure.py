@@ -386,6 +386,19 @@ def test_reasons_in_inboxes_are_erased_in_batches(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.django_db
+def test_the_reasons_of_an_erased_moderator_leave_the_inboxes_of_others() -> None:
+    """Those of another moderator stay, also with the same words."""
+    moderators, author = [PersonFactory(), PersonFactory()], PersonFactory()
+    for moderator in moderators:
+        for community in (CommunityFactory(), None):
+            post = MessageFactory(author=author, community=community)
+            hide_message(message_id=post.pk, by=moderator, reason="Off topic.")
+    erase(moderators[0])
+    told = Change.objects.filter(account_id=author.pk, type="moderated").order_by("xid", "id")
+    assert [event.data["reason"] for event in told] == [None, None, "Off topic.", "Off topic."]
+
+
+@pytest.mark.django_db
 def test_the_erasure_of_an_inbox_expires_no_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     person, reader = PersonFactory(), Channel(account_id=PersonFactory().pk)
     of_person = {"account_id": person.pk, "page_id": "p", "message_id": MessageFactory().pk, "actor_id": person.pk}

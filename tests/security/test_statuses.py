@@ -16,6 +16,7 @@ from config.api.throttle_rates import SOFT_THROTTLES
 from config.changes.models import ChangeLog
 from config.writes.idempotency import IdempotentRequest
 from tests.api import Answer, Api
+from tests.embeds.making import an_embed
 from tests.openapi import document
 from tests.security.world import COLUMNS, ROWS, Call, World
 
@@ -54,8 +55,11 @@ class Case:
 def bad_request(case: Case) -> Answer:
     if case.call.method != "GET":
         return case.send(raw=b"{")
-    separator = "&" if "?" in case.call.path else "?"
-    return case.send(path=f"{case.call.path}{separator}limit=x&from=x&cursor=&lang=x&pageId=&pageId=")
+    return case.send(path=f"{with_query(case.call.path)}limit=x&from=x&cursor=&lang=x&pageId=&pageId=&embedId=x")
+
+
+def with_query(path: str) -> str:
+    return f"{path}{'&' if '?' in path else '?'}"
 
 
 def not_authenticated(case: Case) -> Answer:
@@ -63,10 +67,14 @@ def not_authenticated(case: Case) -> Answer:
 
 
 def forbidden(case: Case) -> Answer:
-    """An agent on the sign-in paths; elsewhere a person with another X-User-Id."""
+    """An agent on the sign-in paths, a paused embed for public reads; elsewhere a person with another X-User-Id."""
     if case.call.path.startswith("/api/auth/"):
         return case.send(case.world.agent.api)
     owner = Api.as_person(case.world.owner)
+    if case.column == "nobody" and case.call.method == "GET" and "/embeds/" not in case.call.path:
+        return case.send(path=f"{with_query(case.call.path)}embedId={an_embed(status='paused').pk}")
+    if case.call.path == "/v1/presence/counts":
+        return case.send(body=case.call.body | {"embedId": str(an_embed(status="paused").pk)})
     return case.send(Api(owner.credentials | {"X-User-Id": MISSING}))
 
 
@@ -76,8 +84,12 @@ def not_found(case: Case) -> Answer:
         return case.send(path=re.sub(r"/[^/]+\.", "/none.", case.call.path))
     if case.call.path.startswith("/v1/agents/"):
         return case.send(path="/v1/agents/none")
+    if case.call.path == "/v1/presence/counts":
+        return case.send(body=case.call.body | {"embedId": MISSING})
     if UUID.search(case.call.path):
         return case.send(path=UUID.sub(MISSING, case.call.path))
+    if case.call.method == "GET":
+        return case.send(path=f"{with_query(case.call.path)}embedId={MISSING}")
     missing = {name: MISSING for name, value in case.call.body.items() if UUID.fullmatch(str(value))}
     return case.send(body=case.call.body | (missing or {"communityId": MISSING}))
 

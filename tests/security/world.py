@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from messaging.models import Account, Ban, ClosedPage, Moderator, Pin
+from messaging.models import Account, Ban, ClosedPage, HiddenHere, Moderator, Pin
 from messaging.services.sessions import start_session
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
@@ -59,6 +59,9 @@ addModerator          anon    bad  deny      deny   deny   ok     mod     bad   
 removeModerator       anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 banAccount            anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 liftBan               anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+listHiddenHere        anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+hideHere              anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+showHere              anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 listSmartTags         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageAtomFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPageJsonFeed       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -134,6 +137,7 @@ class World:
         self.moderators = [self._moderator(self.agent.request.requester), self._moderator(PersonFactory())]
         self.newcomer, self.banned = PersonFactory(), PersonFactory()
         Ban.objects.create(community=self.community, account=self.banned)
+        HiddenHere.objects.create(community=self.community, message=self.written)
         self.held, self.shown, self.hidden = (
             MessageFactory(community=self.community, status=status) for status in ("pending", "published", "hidden")
         )
@@ -225,6 +229,9 @@ class World:
             "removeModerator": Call("DELETE", f"{of_community}/moderators/{self.moderators[1].pk}"),
             "banAccount": Call("POST", f"{of_community}/bans", {"accountId": str(self.newcomer.pk), "reason": "Spam."}),
             "liftBan": Call("DELETE", f"{of_community}/bans/{self.banned.pk}"),
+            "listHiddenHere": Call("GET", f"{of_community}/hidden"),
+            "hideHere": Call("POST", f"{of_community}/hidden", {"messageId": str(self.post.pk)}),
+            "showHere": Call("DELETE", f"{of_community}/hidden/{self.written.pk}"),
             "listSmartTags": Call("GET", "/v1/smart-tags"),
             "getPageAtomFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.atom"),
             "getPageJsonFeed": Call("GET", f"/feeds/pages/{self.post.page_id}.json"),

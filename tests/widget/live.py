@@ -55,7 +55,8 @@ class Live:
         return f"{self.host}/host/article"
 
     def message(self, **fields: Any) -> Message:
-        message: Message = MessageFactory(**{"page": self.article} | fields)
+        """A post of the embed's community, unless `community` says something else."""
+        message: Message = MessageFactory(**{"page": self.article, "community": self.embed.community} | fields)
         return message
 
     def messages(self, count: int, text: str = "Post {n}", **fields: Any) -> list[Message]:
@@ -63,8 +64,9 @@ class Live:
         return [self.message(content=text.format(n=n), **fields) for n in range(count)]
 
     def post(self, content: str, by: Account | None = None, **fields: Any) -> str:
-        """Post with the API, as agents and other panels do; returns the id."""
-        body = {"pageId": self.article.pk, "content": content, **fields}
+        """Post to the embed's community with the API, as agents and other panels do; returns the id."""
+        community = {"communityId": str(self.embed.community_id)}
+        body = {"pageId": self.article.pk, "content": content, **community, **fields}
         answer = Api.as_person(by or PersonFactory()).post("/api/messages", body)
         assert answer.status == 201, answer.body
         message_id: str = answer.json["id"]
@@ -104,7 +106,12 @@ class Live:
 
     def moderate(self) -> None:
         """Let every post of the community wait for review."""
-        self.embed.community.pre_moderation = "everyone"
+        self.rule(pre_moderation="everyone")
+
+    def rule(self, **rules: Any) -> None:
+        """Change columns of the embed's community."""
+        for column, value in rules.items():
+            setattr(self.embed.community, column, value)
         self.embed.community.save()
 
     def panel_url(self, **query: str) -> str:

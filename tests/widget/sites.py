@@ -80,7 +80,11 @@ class Site:
     errors: list[str] = field(default_factory=list)
     # The posts by URL; other pages have none.
     posts: dict[str, int] = field(default_factory=dict)
+    # Those that one embed shows, where they are not all of these.
+    posts_of: dict[str, dict[str, int]] = field(default_factory=dict)
+    # The URLs of each request for counts, and its embed.
     counted: list[list[str]] = field(default_factory=list)
+    counted_for: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.context.route("**/*", self._respond)
@@ -132,11 +136,14 @@ class Site:
         return {"words": words(query.removeprefix("lang="))["loader"], "ink": ink_on(color)}
 
     def _count(self, route: Route) -> None:
-        urls = json.loads(route.request.post_data or "{}")["urls"]
+        body = json.loads(route.request.post_data or "{}")
+        urls, embed_id = body["urls"], body["embedId"]
         self.counted.append(urls)
+        self.counted_for.append(embed_id)
+        posts = self.posts_of.get(embed_id, self.posts)
         is_page = {url: url.startswith("http") for url in urls}
         counts = [
-            {"url": url, "pageId": "p1" if is_page[url] else None, "posts": self.posts.get(url, 0), "replies": 0}
+            {"url": url, "pageId": "p1" if is_page[url] else None, "posts": posts.get(url, 0), "replies": 0}
             for url in urls
         ]
         headers = {"content-type": "application/json", "access-control-allow-origin": "*"}

@@ -58,16 +58,40 @@ def test_at_most_100_urls_are_counted(site: Site) -> None:
     assert [len(urls) for urls in site.counted] == [100]
 
 
-def test_two_embeds_share_one_request_which_a_refused_one_does_not_prevent(site: Site) -> None:
+def test_each_embed_counts_what_it_shows_and_a_refused_one_prevents_no_count(site: Site) -> None:
     site.page = html(
         tag("e1", data_count="") + tag("e2", data_count="", data_page_url="https://host.test/2") + tag("e3")
     )
     site.configs = {"e3": {"status": "paused"}}
-    site.posts = {f"{HOST}/": 1, f"{HOST}/2": 2}
+    site.posts_of = {"e1": {f"{HOST}/": 1, f"{HOST}/2": 9}, "e2": {f"{HOST}/": 9, f"{HOST}/2": 2}}
     page = site.open()
     expect(page.get_by_role("button", name="Talk 1")).to_be_visible()
     expect(page.get_by_role("button", name="Talk 2")).to_be_visible()
-    assert [sorted(urls) for urls in site.counted] == [[f"{HOST}/", f"{HOST}/2"]]
+    assert dict(zip(site.counted_for, site.counted, strict=True)) == {"e1": [f"{HOST}/"], "e2": [f"{HOST}/2"]}
+
+
+def test_elements_and_scripts_count_what_the_first_active_embed_shows_or_the_one_that_they_name(site: Site) -> None:
+    named = "".join(
+        f'<i data-community-count="/x" data-service-id="{embed_id}">–</i>' for embed_id in ("e2", "e1", "e0", "e9")
+    )
+    site.context.add_init_script(LISTEN)
+    site.page = html(tag("e0") + tag("e1") + tag("e2", data_lang="de") + span("/x") + named)
+    site.configs = {"e0": {"status": "paused"}}
+    site.posts_of = {"e0": {}, "e1": {f"{HOST}/x": 1111}, "e2": {f"{HOST}/x": 2222}}
+    page = site.open()
+    # A paused or unknown embed counts nothing, and no element of another one.
+    expect(page.locator("[data-community-count]")).to_have_text(["1,111", "2.222", "1,111", "–", "–"])
+    assert sorted(site.counted_for) == ["e1", "e2"]
+    told = page.evaluate("told.map(([name, { id, counts }]) => [name, id, counts[0].posts])")
+    assert sorted(told) == [["counts", "e1", 1111], ["counts", "e2", 2222]]
+    (record,) = page.evaluate(f"CommunityEmbed.counts(['{HOST}/x'])")
+    assert record["posts"] == 1111
+    # Without the first, the second is the first active one.
+    page.evaluate("CommunityEmbed.destroy('e1')")
+    page.evaluate("document.body.append('More.')")
+    expect(page.locator("[data-community-count]").first).to_have_text("2.222")
+    (record,) = page.evaluate(f"CommunityEmbed.counts(['{HOST}/x'])")
+    assert record["posts"] == 2222
 
 
 @pytest.mark.parametrize("browser_has", ["", "delete URL.canParse"], ids=["", "as-safari-16"])

@@ -11,7 +11,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 from embeds.widget.locales import words
 from messaging.models import Account, Message, Report
 from tests.api import Api
-from tests.factories import CommunityFactory, PersonFactory
+from tests.factories import PersonFactory
 from tests.widget.clock import poll
 from tests.widget.live import Live, reopen
 from tests.widget.test_accessibility import violations_of_state
@@ -101,7 +101,8 @@ def test_an_edit_a_deletion_and_a_report_are_seen_in_another_window_at_once(live
     message = live.message(author=ada, content="Teh text")
     answered = live.message(author=ada, content="Answered")
     live.message(parent=answered, content="An answer")
-    rude = live.message(content="Rude", community=CommunityFactory(reports_to_hide=1))
+    live.rule(reports_to_hide=1)
+    rude = live.message(content="Rude")
     bystander = live.message(author=ada, content="Stays")
     reader, readers_panel = live.follow()
     live.signed_in(ada)
@@ -150,7 +151,8 @@ def test_an_edit_a_deletion_and_a_report_are_seen_in_another_window_at_once(live
 
 
 def test_a_failed_edit_says_why_and_the_text_stays(live: Live, ada: Account) -> None:
-    message = live.message(author=ada, content="Before", community=CommunityFactory(blocked_words=["forbidden"]))
+    live.rule(blocked_words=["forbidden"])
+    message = live.message(author=ada, content="Before")
     live.signed_in(ada)
     page, panel = live.open()
     post = post_of(panel, message)
@@ -232,7 +234,8 @@ def test_the_text_of_an_edit_survives_an_order_and_an_action_of_the_menu_but_no_
 
 def test_an_edit_that_waits_for_approval_stays_visible_to_its_author(live: Live, ada: Account) -> None:
     live.context.clock.install()
-    message = live.message(author=ada, content="Before", community=CommunityFactory(pre_moderation="everyone"))
+    live.moderate()
+    message = live.message(author=ada, content="Before")
     live.signed_in(ada)
     page, panel = live.follow()
     post = post_of(panel, message)

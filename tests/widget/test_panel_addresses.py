@@ -284,7 +284,7 @@ def test_a_post_that_is_loaded_after_a_change_of_page_is_not_shown_there_and_no_
     posts = {"root": root, "reply": live.message(content="Reply", parent=root)}
     other = live.message(page=PageFactory(url=f"{live.host}/host/other"), content="Other root")
     others = [live.message(page=other.page, content=f"Other reply {n}", parent=other) for n in range(2)]
-    late = live.intercept(f"/api/messages/{posts[held].pk}")
+    late = live.intercept(f"/api/messages/{posts[held].pk}?*")
     page, panel = arrive(live, posts["reply"].pk)
     response = live.wait_for_first(late)
     page.evaluate("history.pushState(null, '', '/host/other')")

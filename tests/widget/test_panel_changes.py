@@ -193,7 +193,7 @@ def test_changes_of_offered_posts_are_shown_with_them(live: Live) -> None:
     hide(quoted.pk)
     live.reaction(Message.objects.get(pk=offered), "🎉")
     live.post("Reply one", parentId=offered)
-    with page.expect_response(f"**/api/messages/{offered}"):
+    with page.expect_response(f"**/api/messages/{offered}?*"):
         poll(page)
         expect(page.get_by_role("button", name="1 new post")).to_be_visible()
         page.clock.fast_forward(4_000)

@@ -87,7 +87,7 @@ def test_signed_in_person_can_post_reply_quote_and_react(live: Live, ada: Accoun
 
     stored = Message.objects.filter(author=ada)
     assert set(stored.values_list("content", flat=True)) == {"My own post", "My reply", "My quote"}
-    assert set(stored.values_list("community_id", flat=True)) == {live.embed.community_id, None}
+    assert set(stored.values_list("community_id", flat=True)) == {live.embed.community_id}
     assert live.errors == []
 
 

@@ -66,9 +66,10 @@ def resync(source: Source, cursor: Cursor) -> Chunk:
 
 
 def rendered(source: Source, row: ChangeRow, loaded: Loaded, generation: int) -> bytes:
-    """The event of a row."""
+    """The event of a row; empty if it has no item."""
     text = _text(Cursor(generation, row.position), source)
-    return _event(row.type, text, source.items.render(row, loaded, cursor=text.decode()))
+    item = source.items.render(row, loaded, cursor=text.decode())
+    return b"" if item is None else _event(row.type, text, item)
 
 
 def _event(name: str, cursor: bytes, item: Mapping[str, Any]) -> bytes:

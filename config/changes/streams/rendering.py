@@ -32,9 +32,11 @@ def render(matching: Mapping[Source, Sequence[ChangeRow]], generation: int) -> R
     for position in sorted(by_position):
         for source, row in by_position[position]:
             event = events.rendered(source, row, loaded[source.items.load].of(row), generation)
+            if not event:
+                continue
             found[source].append((position, event))
             sizes[source] += len(event)
-        if max(sizes.values()) >= CHUNK_BYTES:
+        if max(sizes.values(), default=0) >= CHUNK_BYTES:
             return Rendered(_chunks(found, generation), position)
     return Rendered(_chunks(found, generation), None)
 

@@ -18,7 +18,8 @@ class Loaded(Protocol):
 
 
 class RenderItem(Protocol):
-    def __call__(self, row: ChangeRow, loaded: Any, /, *, cursor: str) -> dict[str, Any]: ...
+    def __call__(self, row: ChangeRow, loaded: Any, /, *, cursor: str) -> dict[str, Any] | None:
+        """The item of a row; None if the reader does not get it."""
 
 
 @dataclass(frozen=True, slots=True)

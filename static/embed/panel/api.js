@@ -8,6 +8,8 @@ const TIMEOUT_MS = 15000;
 const IN_PROGRESS_ATTEMPTS = 6;
 // Of responses that are no JSON, by status: they are of a proxy.
 const OF_PROXIES = { 401: "signed_out", 429: "rate_limited" };
+// Every read of posts has it: the service returns what this embed shows.
+const EMBED = { embedId: settings.serviceId };
 
 /** A failed call: `code` of the API, or `network` or `timeout`; `retryAfter` in seconds, if sent. */
 class Failure extends Error {
@@ -91,7 +93,7 @@ export const isLoading = () => loading > 0;
 async function load(path, query) {
   loading += 1;
   try {
-    return (await call("GET", path, { query })).record;
+    return (await call("GET", path, { query: { ...EMBED, ...query } })).record;
   } finally {
     loading -= 1;
   }
@@ -115,15 +117,15 @@ export async function getMessage(id) {
   return message;
 }
 
-/** The published posts and replies of a page. */
+/** The published posts and replies of a page that the embed shows. */
 export async function countPosts(url) {
-  const { posts, replies } = (await call("POST", "/v1/presence/counts", { body: { urls: [url] } })).record.counts[0];
+  const { posts, replies } = (await call("POST", "/v1/presence/counts", { body: { urls: [url], ...EMBED } })).record.counts[0];
   return posts + replies;
 }
 
 /** Those who wrote on a page: accounts. */
 export async function listParticipants(pageId) {
-  return (await call("GET", "/v1/presence/participants", { query: { pageId } })).record.participants;
+  return (await call("GET", "/v1/presence/participants", { query: { ...EMBED, pageId } })).record.participants;
 }
 
 /** What anyone may know about an agent. */
@@ -133,7 +135,7 @@ export async function getAgent(handle) {
 
 /** List the changes of a page after a cursor: { changes, hasMore, nextCursor }. */
 export async function listChanges(query) {
-  return (await call("GET", "/v1/changes", { query })).record;
+  return (await call("GET", "/v1/changes", { query: { ...EMBED, ...query } })).record;
 }
 
 export async function listReactions(messageId) {

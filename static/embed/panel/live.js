@@ -115,7 +115,7 @@ export class Live {
 
   connect() {
     this.close();
-    const query = new URLSearchParams({ pageId: this.pageId, cursor: this.cursor });
+    const query = new URLSearchParams({ pageId: this.pageId, embedId: settings.serviceId, cursor: this.cursor });
     this.source = new EventSource(`${settings.streamUrl}/v1/changes/stream?${query}`);
     this.source.onopen = () => this.opened();
     this.source.onerror = () => this.failed();

@@ -10,6 +10,7 @@ from community_messaging.records import (
     Community,
     Decided,
     Discussion,
+    Hidden,
     ModeratedCommunity,
     ModeratedMessage,
     Moderator,
@@ -129,3 +130,24 @@ class ModerationCalls(Session):
         """Lift a ban (liftBan)."""
         ids = (community_id, account_id)
         yield from self.ask(dict, write("DELETE", "/v1/moderation/communities/{id}/bans/{accountId}", *ids, key=key))
+
+    @listing(Hidden)
+    def hidden_here(self, community_id: str, *, page_size: int | None = None) -> Steps[None]:
+        """The posts of others that the widgets of a community do not show (listHiddenHere)."""
+        request = get("/v1/moderation/communities/{id}/hidden", community_id, limit=page_size)
+        return self.list_all("hidden", request)
+
+    @call
+    def hide_here(
+        self, community_id: str, message_id: str, *, reason: str | None = None, key: str | None = None
+    ) -> Steps[Hidden]:
+        """Hide a post of others, with the replies to it, in the widgets of a community (hideHere)."""
+        body = {"message_id": message_id, "reason": reason}
+        return self.ask(Hidden, write("POST", "/v1/moderation/communities/{id}/hidden", community_id, key=key, **body))
+
+    @call
+    def show_here(self, community_id: str, message_id: str, *, key: str | None = None) -> Steps[None]:
+        """Show such a post again (showHere)."""
+        ids = (community_id, message_id)
+        request = write("DELETE", "/v1/moderation/communities/{id}/hidden/{messageId}", *ids, key=key)
+        yield from self.ask(dict, request)

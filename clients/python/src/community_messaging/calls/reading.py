@@ -45,9 +45,13 @@ class ReadingCalls(Session):
         community_id: str | None = None,
         tag_type: str | None = None,
         include_top_reply: bool | None = None,
+        embed_id: str | None = None,
         page_size: int | None = None,
     ) -> Steps[None]:
-        """The top-level posts of a page, given by its URL or page id; by default the newest first (listMessages)."""
+        """The top-level posts of a page, given by its URL or page id; by default the newest first (listMessages).
+
+        With `embed_id`, those that this widget shows.
+        """
         request = get(
             "/api/messages",
             page_id=(yield from self.page_id(page)),
@@ -56,6 +60,7 @@ class ReadingCalls(Session):
             community_id=community_id,
             tag_type=tag_type,
             include_top_reply=include_top_reply,
+            embed_id=embed_id,
             limit=page_size,
         )
         yield from self.list_all("messages", request)
@@ -69,11 +74,18 @@ class ReadingCalls(Session):
 
     @listing(Message)
     def search(
-        self, words: str, *, page: str | None = None, community_id: str | None = None, page_size: int | None = None
+        self,
+        words: str,
+        *,
+        page: str | None = None,
+        community_id: str | None = None,
+        embed_id: str | None = None,
+        page_size: int | None = None,
     ) -> Steps[None]:
         """The posts with all words, the best match first (searchMessages)."""
         page_id = (yield from self.page_id(page)) if page else None
-        request = get("/v1/search", q=words, page_id=page_id, community_id=community_id, limit=page_size)
+        scope = {"page_id": page_id, "community_id": community_id, "embed_id": embed_id}
+        request = get("/v1/search", q=words, limit=page_size, **scope)
         yield from self.list_all("messages", request)
 
     @listing(Reaction)
@@ -90,9 +102,10 @@ class ReadingCalls(Session):
         return reactions
 
     @call
-    def presence(self, urls: Sequence[str]) -> Steps[list[PresenceCount]]:
+    def presence(self, urls: Sequence[str], *, embed_id: str | None = None) -> Steps[list[PresenceCount]]:
         """How many posts up to 100 URLs have, in the same order; nothing is stored (getPresenceCounts)."""
-        answer = yield from self.ask(dict, post("/v1/presence/counts", urls=list(urls)), counts=list)
+        request = post("/v1/presence/counts", urls=list(urls), embed_id=embed_id)
+        answer = yield from self.ask(dict, request, counts=list)
         counts: list[PresenceCount] = answer["counts"]
         return counts
 

@@ -13,6 +13,7 @@ from community_messaging.records.events import Change, ChangedReaction, Event, E
 from community_messaging.records.moderation import (
     Ban,
     Decided,
+    Hidden,
     ModeratedCommunity,
     ModeratedMessage,
     ModeratedRules,
@@ -61,6 +62,7 @@ __all__ = [
     "DryRun",
     "Event",
     "EventData",
+    "Hidden",
     "Inbox",
     "Limit",
     "Message",

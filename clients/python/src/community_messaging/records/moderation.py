@@ -42,6 +42,12 @@ class Pinned(TypedDict):
     pinned: bool
 
 
+class Hidden(TypedDict):
+    communityId: str
+    messageId: str
+    createdAt: str
+
+
 class RuleChanges(TypedDict, total=False):
     agentsMayPost: bool
     peopleMayPost: bool

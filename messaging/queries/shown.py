@@ -1,0 +1,123 @@
+"""What the widget of an embed shows, as SQL conditions on a row of messages.
+
+An embed shows the posts of its community, or with `everyone` what anybody writes about a page, without what the
+community has hidden there and what those have written whom it has banned before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from config.database.sql import fetch_all
+
+OWN = "{m}.community_id = %(shown)s"
+# The expression is that of the indexes `shown_posts` and `shown_posts_by_reactions`.
+OWN_POST = "coalesce({m}.community_id, {m}.id) = %(shown)s AND {m}.community_id IS NOT NULL"
+NOT_HIDDEN = """NOT EXISTS (
+    SELECT FROM messaging_hiddenhere hidden WHERE hidden.community_id = %(shown)s AND hidden.message_id = {m}.id
+)"""
+NOT_IN_HIDDEN_THREAD = "NOT messaging_is_hidden_here({m}.id, %(shown)s)"
+NOT_BANNED = """NOT EXISTS (
+    SELECT FROM messaging_ban ban WHERE ban.community_id = %(shown)s AND ban.created_at < {m}.created_at
+        AND ban.account_id IN ({m}.author_id, {operator})
+)"""
+ON_ITS_HOSTS = """({m}.community_id = %(shown)s OR EXISTS (
+    SELECT FROM messaging_page place, LATERAL (SELECT split_part(place.normalized_url, '/', 3) AS host) named
+    WHERE place.id = {m}.page_id AND (
+        host = ANY(%(hosts)s) OR regexp_replace(host, ':[0-9]+$', '') = ANY(%(hosts)s) OR host LIKE ANY(%(below)s)
+        OR regexp_replace(host, ':[0-9]+$', '') LIKE ANY(%(below)s)
+    )
+))"""
+SHOWN_AMONG = "SELECT m.id FROM messaging_message m WHERE m.id = ANY(%(ids)s::uuid[]) AND {condition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The posts that the widgets of a community show.
+
+    `everyone`: those of others too; `is_filtered`: the community has hidden posts there or has banned accounts.
+    `whitelist` has the entries of the embed, which name the pages that a search in all of them is about.
+    """
+
+    community_id: UUID
+    everyone: bool = False
+    is_filtered: bool = False
+    whitelist: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of every condition."""
+        below = [f"%.{entry.removeprefix('*.')}" for entry in self.whitelist if entry.startswith("*.")]
+        hosts = [entry.removeprefix("www.") for entry in self.whitelist if not entry.startswith("*.")]
+        return {"shown": self.community_id, "hosts": hosts, "below": below}
+
+    def posts(self, alias: str) -> str:
+        """The condition on a post that answers none, which an index of the page's lists serves."""
+        return self._unfiltered(alias) if self.everyone else OWN_POST.format(m=alias)
+
+    def replies(self, alias: str) -> str:
+        """The condition on replies to a post that is shown: they have its community."""
+        return self._unfiltered(alias) if self.everyone else "true"
+
+    def any(self, alias: str) -> str:
+        """The condition on a post wherever it is, with the posts that it answers."""
+        if not self.everyone:
+            return OWN.format(m=alias)
+        if not self.is_filtered:
+            return "true"
+        return f"{self._unfiltered(alias)} AND {NOT_IN_HIDDEN_THREAD.format(m=alias)}"
+
+    def on_its_pages(self, alias: str) -> str:
+        """The condition on a row with a page and a community: it is of this community, or of a page of the embed."""
+        return (ON_ITS_HOSTS if self.everyone else OWN).format(m=alias)
+
+    def _unfiltered(self, alias: str) -> str:
+        if not self.is_filtered:
+            return "true"
+        not_banned = NOT_BANNED.format(m=alias, operator=_operator_of(f"{alias}.author_id"))
+        return f"{NOT_HIDDEN.format(m=alias)} AND {not_banned}"
+
+
+@cache
+def _operator_of(account: str) -> str:
+    """The SQL expression for the operator of an account, by the setting OPERATOR_OF."""
+    expression: str = import_string(settings.OPERATOR_OF)
+    return expression.format(account=account)
+
+
+def shown_among(ids: Collection[UUID], shown: Shown) -> set[UUID]:
+    """Those of these posts that the widget shows."""
+    if not ids:
+        return set()
+    statement = SHOWN_AMONG.format(condition=shown.any("m"))
+    return {message_id for (message_id,) in fetch_all(statement, {"ids": list(ids), **shown.values})}
+
+
+def left_out_of(ids: Collection[UUID], shown: Shown, *, of_page: bool) -> set[UUID | None]:
+    """Those of these posts that exist and that the widget does not show. `of_page`: they are of a page asked for."""
+    if not ids:
+        return set()
+    place = "true" if of_page else shown.on_its_pages("m")
+    # A post without a community makes a comparison null.
+    statement = SHOWN_AMONG.format(condition=f"({place} AND {shown.any('m')}) IS NOT TRUE")
+    return {message_id for (message_id,) in fetch_all(statement, {"ids": list(ids), **shown.values})}
+
+
+def without_foreign_quotes(messages: list[dict[str, Any]], shown: Shown | None) -> list[dict[str, Any]]:
+    """The messages with `quote: null` where the widget does not show the quoted post. Top replies too."""
+    if shown is None:
+        return messages
+    listed = [*messages, *(message["topReply"] for message in messages if message.get("topReply"))]
+    quoting = [message for message in listed if message["quote"] is not None]
+    visible = shown_among({message["quoteId"] for message in quoting}, shown)
+    for message in quoting:
+        if message["quoteId"] not in visible:
+            message["quote"] = None
+    return messages

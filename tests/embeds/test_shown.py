@@ -1,0 +1,237 @@
+"""What an embed shows (`embedId`): the posts of its community, or those of everyone without what it keeps out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from config.changes import reading
+from config.changes.streams.rendering import render
+from config.changes.streams.sources import Source
+from embeds.services import delete_embed, update_embed
+from messaging.changes.items import items_of
+from messaging.models import Page
+from messaging.services.bans import ban_account, lift_ban
+from messaging.services.communities import create_community
+from messaging.services.hiding_here import hide_here, show_here
+from messaging.views.changes import channel_of
+from tests.agents.factories import agent_with_token
+from tests.api import Api
+from tests.embeds.making import UNKNOWN_ID, an_embed
+from tests.embeds.sites import WORD, Site, everything_shown, names
+from tests.factories import MessageFactory, PageFactory, PersonFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def community_site() -> Site:
+    return Site("community")
+
+
+@pytest.fixture
+def open_site() -> Site:
+    return Site("everyone")
+
+
+def test_a_community_embed_shows_the_posts_of_its_community_alone(community_site: Site) -> None:
+    site, stranger = community_site, PersonFactory()
+    theirs = create_community(owner=stranger, name="Elsewhere")
+    site.post(site.owner, "own", communityId=str(site.community.pk))
+    foreign = [site.post(stranger, "nobody's"), site.post(stranger, "other's", communityId=str(theirs.pk))]
+    for post in foreign:
+        site.post(stranger, "reply", parentId=str(post.pk))
+        assert site.listed(parentId=post.pk) == []
+        assert Api().get(f"/api/messages/{post.pk}", embedId=site.embed.pk).error == "message_not_found"
+        assert Api().get(f"/api/messages/{post.pk}").status == 200
+    assert set(map(tuple, everything_shown(site).values())) == {("own",)}
+    assert site.counted() == 1
+    handles = [
+        person["handle"] for person in site.ask("/v1/presence/participants", pageId=site.page.pk)["participants"]
+    ]
+    assert handles == [site.owner.handle]
+    # Without the parameter, the API answers as before.
+    assert names(Api().get("/api/messages", pageId=site.page.pk).json["messages"]) == ["nobody's", "other's", "own"]
+
+
+def test_replies_and_pages_of_a_list_are_those_of_the_community(community_site: Site) -> None:
+    site, stranger = community_site, PersonFactory()
+    for number in range(5):
+        own = site.post(site.owner, f"own{number}", communityId=str(site.community.pk))
+        site.post(stranger, "nobody's")
+    site.post(stranger, "reply", parentId=str(own.pk))
+    assert site.listed(parentId=own.pk) == ["reply"]
+    found: list[str] = []
+    cursor = {}
+    while True:
+        page = site.ask("/api/messages", pageId=site.page.pk, limit=2, includeTopReply="true", **cursor)
+        found += [message["content"].split()[0] for message in page["messages"]]
+        if not page["hasMore"]:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert found == ["own4", "own3", "own2", "own1", "own0"]
+    assert site.counted() == 6
+
+
+def test_a_quote_of_a_post_that_is_not_shown_has_no_text(community_site: Site) -> None:
+    site, stranger = community_site, PersonFactory()
+    foreign, mine = site.post(stranger, "nobody's"), {"communityId": str(site.community.pk)}
+    own = site.post(site.owner, "own", **mine)
+    quoting = site.post(site.owner, "own", quoteId=str(foreign.pk), **mine)
+    inside = site.post(site.owner, "own", quoteId=str(own.pk), **mine)
+    quotes = {}
+    for message in site.ask("/api/messages", pageId=site.page.pk)["messages"]:
+        quotes[message["id"]] = (message["quoteId"], message["quote"] and message["quote"]["id"])
+    assert quotes[str(quoting.pk)] == (str(foreign.pk), None)
+    assert quotes[str(inside.pk)] == (str(own.pk), str(own.pk))
+    one = site.ask(f"/api/messages/{quoting.pk}")
+    assert (one["quote"], one["quoteId"]) == (None, str(foreign.pk))
+    found = site.ask("/v1/search", q=WORD)["messages"] + [c["message"] for c in site.ask("/v1/changes")["changes"]]
+    assert [m["quote"] for m in found if m["id"] == str(quoting.pk)] == [None, None]
+    assert Api().get(f"/api/messages/{quoting.pk}").json["quote"]["id"] == str(foreign.pk)
+
+
+def test_an_embed_of_everyone_leaves_out_what_its_moderators_hide_there(open_site: Site) -> None:
+    site, stranger, elsewhere = open_site, PersonFactory(), Site("everyone")
+    hidden = site.post(stranger, "hidden")
+    reply = site.post(stranger, "reply", parentId=str(hidden.pk))
+    deep = site.post(stranger, "reply", parentId=str(reply.pk))
+    site.post(site.owner, "own", communityId=str(site.community.pk))
+    assert site.listed() == ["hidden", "own"]
+    assert site.counted() == 4
+    hide_here(community_id=site.community.pk, message_id=hidden.pk, by=site.owner)
+    assert set(map(tuple, everything_shown(site).values())) == {("own",)}
+    assert [site.listed(parentId=post.pk) for post in (hidden, reply)] == [[], []]
+    assert Api().get(f"/api/messages/{deep.pk}", embedId=site.embed.pk).status == 404
+    assert site.counted() == 1
+    # The other site is a bystander.
+    assert (elsewhere.listed(), elsewhere.listed(parentId=hidden.pk), elsewhere.counted()) == (
+        ["hidden", "own"],
+        ["reply"],
+        4,
+    )
+    show_here(community_id=site.community.pk, message_id=hidden.pk, by=site.owner)
+    assert (site.listed(), site.counted()) == (["hidden", "own"], 4)
+
+
+def test_an_embed_of_everyone_leaves_out_what_a_banned_account_wrote_after_the_ban(open_site: Site) -> None:
+    site, person, bystander = open_site, PersonFactory(), PersonFactory()
+    agent = agent_with_token(requester=person)
+    site.post(person, "before")
+    ban_account(community_id=site.community.pk, account_id=person.pk, by=site.owner)
+    banned = site.post(person, "banned")
+    site.post(bystander, "reply", parentId=str(banned.pk))
+    body = {"pageId": site.page.pk, "content": f"agent's {WORD}"}
+    assert agent.api.post("/api/messages", body).status == 201
+    site.post(bystander, "nobody's")
+    assert site.listed() == ["before", "nobody's"]
+    assert site.listed(parentId=banned.pk) == []
+    assert site.streamed(page_id=site.page.pk) == ["before", "nobody's", "reply"]
+    assert site.counted() == 3
+    lift_ban(community_id=site.community.pk, account_id=person.pk, by=site.owner)
+    assert site.listed() == ["agent's", "banned", "before", "nobody's"]
+
+
+def test_search_of_an_embed_of_everyone_finds_its_community_and_its_hosts(open_site: Site) -> None:
+    site, stranger = open_site, PersonFactory()
+    other: Page = PageFactory(url="https://elsewhere.example/")
+    site.post(stranger, "nobody's")
+    MessageFactory(page=other, content=f"foreign {WORD}")
+    MessageFactory(page=other, community=site.community, content=f"own {WORD}")
+    found = names(site.ask("/v1/search", q=WORD)["messages"])
+    assert found == ["nobody's", "own"]
+    update_embed(embed_id=site.embed.pk, owner=site.owner, domain_whitelist=["*.example"])
+    assert names(site.ask("/v1/search", q=WORD)["messages"]) == ["foreign", "nobody's", "own"]
+
+
+def test_what_an_embed_shows_follows_its_owner_at_once(community_site: Site) -> None:
+    site = community_site
+    site.post(PersonFactory(), "nobody's")
+    assert site.listed() == []
+    path = f"/api/embeds/instances/{site.embed.pk}"
+    api = Api.as_signed_in(site.owner)
+    refused = api.put(path, {"shows": "all"})
+    assert (refused.status, refused.refusal["field"]) == (400, "shows")
+    changed = api.put(path, {"shows": "everyone"})
+    assert (changed.status, changed.json["shows"], site.listed()) == (200, "everyone", ["nobody's"])
+    assert api.put(path, {"shows": "community"}).json["shows"] == "community"
+    assert site.listed() == []
+
+
+READS: dict[str, Callable[[Site], dict[str, Any]]] = {
+    "/api/messages": lambda site: {"pageId": site.page.pk},
+    "/v1/search": lambda _site: {"q": WORD},
+    "/v1/changes": lambda _site: {},
+    "/v1/changes/stream": lambda _site: {},
+    "/v1/presence/participants": lambda site: {"pageId": site.page.pk},
+    "page.json": lambda _site: {},
+    "page.atom": lambda _site: {},
+    "message": lambda _site: {},
+}
+
+
+@pytest.mark.parametrize("read", READS)
+def test_an_embed_that_is_unknown_deleted_or_paused_shows_nothing(community_site: Site, read: str) -> None:
+    site, bystander = community_site, an_embed()
+    post = site.post(site.owner, "own", communityId=str(site.community.pk))
+    feed = f"/feeds/pages/{site.page.pk}.{read[5:]}"
+    path = {"message": f"/api/messages/{post.pk}"}.get(read, feed if read.startswith("page.") else read)
+    query = READS[read](site)
+
+    def error(embed_id: Any) -> Any:
+        answer = Api().get(path, embedId=embed_id, **query)
+        return answer.error if answer.status >= 400 else answer.status
+
+    assert error("x") == "invalid_input"
+    assert error(UNKNOWN_ID) == "embed_not_found"
+    update_embed(embed_id=site.embed.pk, owner=site.owner, status="paused")
+    assert error(site.embed.pk) == "embed_not_active"
+    delete_embed(embed_id=site.embed.pk, owner=site.owner)
+    assert error(site.embed.pk) == "embed_not_found"
+    if read not in ("message", "/v1/changes/stream"):
+        assert error(bystander.pk) == 200
+
+
+def test_an_open_stream_of_an_embed_that_was_paused_sends_nothing(community_site: Site) -> None:
+    site = community_site
+    site.post(site.owner, "own", communityId=str(site.community.pk))
+    query = {"embed_id": site.embed.pk, "page_id": site.page.pk}
+    channel, items = channel_of(query), items_of(site.embed.pk, of_page=True)
+    rows = reading.read(channel, None, limit=10).rows
+    assert len(rows) == 1
+    update_embed(embed_id=site.embed.pk, owner=site.owner, status="paused")
+    assert render({Source(items, channel, "test"): rows}, 0).chunks == {}
+
+
+def test_a_long_page_of_others_hides_no_post_of_the_community(
+    community_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Strangers may write more posts than a filter searches at a time."""
+    monkeypatch.setattr("messaging.queries.message_lists.SCAN_MAX", 3)
+    site = community_site
+    site.post(site.owner, "own", communityId=str(site.community.pk))
+    for _ in range(8):
+        site.post(PersonFactory(), "nobody's")
+    for sort in ("newest", "oldest", "reactions"):
+        page = site.ask("/api/messages", pageId=site.page.pk, sort=sort)
+        assert (names(page["messages"]), page["hasMore"]) == (["own"], False)
+
+
+def test_what_an_embed_shows_is_read_once(community_site: Site) -> None:
+    site = community_site
+    site.post(site.owner, "own", communityId=str(site.community.pk))
+
+    def statements(**query: Any) -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert Api().get("/api/messages", pageId=site.page.pk, limit=7, **query).status == 200
+        return len(queries)
+
+    assert [statements(embedId=site.embed.pk) - statements() for _ in range(2)] == [1, 0]
+    update_embed(embed_id=site.embed.pk, owner=site.owner, shows="everyone")
+    assert [statements(embedId=site.embed.pk) - statements() for _ in range(2)] == [1, 0]
