@@ -84,6 +84,11 @@ SENTENCES = {
     "host_not_found": _("This host was removed already."),
     "too_many_hosts": _("The community has as many hosts as are allowed. Remove one first."),
     "domain_checks_off": _("This service proves no hosts."),
+    "discussion_closed": _("This discussion is closed."),
+    "closing_not_found": _("Moderators have not closed this discussion, or it was reopened already."),
+    "pin_not_found": _("This post is not pinned any more."),
+    "not_pinnable": _("Only posts of the community that answer no other post can be pinned."),
+    "too_many_pins": _("Three posts are pinned on this page, the most allowed. Unpin one first."),
     "too_many_moderators": _("The community has as many moderators as are allowed."),
 }
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 import orjson
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import Expression, TextField
-from django.db.models.expressions import RawSQL
 
 from config.database.sql import fetch_all
 from embeds import domains
 from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 from embeds.lookup import find_active_embed
 from embeds.widget.demo import panel_origins
-from messaging.content_rules import Draft, refuse_blocked
+from messaging.content_rules import Column, Draft, refuse_blocked
 from messaging.exceptions import CommunityMismatch
 
 # Word lists of embeds that a post is compared with. Those of moderators come first: no number of other people's embeds
@@ -23,7 +20,7 @@ from messaging.exceptions import CommunityMismatch
 LISTS_MAX = 100
 COLUMN = "words_of_embeds"
 OF_SOURCE = """
-SELECT blocked_words FROM embeds_embed WHERE id = %s AND deleted_at IS NULL AND status <> 'disabled'
+SELECT blocked_words FROM embeds_embed WHERE id = %(source_embed)s AND deleted_at IS NULL AND status <> 'disabled'
 """
 # The word lists for a post of a community on a page, as JSON because their lengths differ. It is part of the query that
 # reads the community, so a post needs no further one. It is hand-written as the other statements of each post are.
@@ -34,8 +31,8 @@ SELECT array_agg(array_to_json(list.blocked_words)::text) FROM (
     (
         SELECT embed.blocked_words FROM embeds_embed embed
         WHERE embed.community_id = messaging_community.id AND embed.deleted_at IS NULL AND embed.blocked_words <> '{{}}'
-            AND embed.status <> 'disabled' AND embed.id IS DISTINCT FROM %s
-            AND (embed.domain_whitelist = '{{}}' OR embed.domain_whitelist && %s::varchar[])
+            AND embed.status <> 'disabled' AND embed.id IS DISTINCT FROM %(source_embed)s
+            AND (embed.domain_whitelist = '{{}}' OR embed.domain_whitelist && %(entries)s::varchar[])
         ORDER BY EXISTS (
             SELECT FROM messaging_moderator moderator
             WHERE moderator.community_id = embed.community_id AND moderator.account_id = embed.owner_id
@@ -75,10 +72,9 @@ class EmbedRule:
                 raise CommunityMismatch("Leave communityId out, or send that of the embed.", field="communityId")
             draft.community_id = snapshot.community_id
 
-    def columns(self, *, page_url: str | None, source_embed: UUID | None) -> Mapping[str, Expression]:
+    def columns(self, *, page_url: str | None, source_embed: UUID | None) -> Sequence[Column]:
         entries = domains.entries_of_page(page_url) if page_url else ()
-        values = (source_embed, source_embed, list(entries))
-        return {COLUMN: RawSQL(OF_COMMUNITY, values, output_field=ArrayField(TextField()))}  # noqa: S611  constant
+        return [Column(COLUMN, OF_COMMUNITY, {"source_embed": source_embed, "entries": list(entries)})]
 
     def check(self, draft: Draft) -> None:
         """Raises ContentBlocked (422)."""
@@ -90,5 +86,5 @@ def _word_lists(draft: Draft) -> Iterable[list[str]]:
     if draft.community is not None:
         return map(orjson.loads, getattr(draft.community, COLUMN) or ())
     if draft.source_embed is not None:
-        return (words for (words,) in fetch_all(OF_SOURCE, [draft.source_embed]))
+        return (words for (words,) in fetch_all(OF_SOURCE, {"source_embed": draft.source_embed}))
     return ()

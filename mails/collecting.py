@@ -17,6 +17,7 @@ from mails.addresses import verified_addresses
 from mails.kinds import Frequency, Kind, next_mail_at
 from mails.models import Collector, Mailing, Notice
 from mails.recipients import TYPES, Recipient, recipients_of
+from messaging.changes.service_events import SERVICE, ServiceEvent
 
 BATCH = 500
 # What happened longer ago is not mailed, such as while the service was stopped.
@@ -25,11 +26,14 @@ Event = tuple[ChangeRow, Recipient]
 
 
 class Mailed:
-    """Selects the rows that mails are made of."""
+    """Selects the rows that mails are made of. Events of the service have the names of some inbox events."""
 
     condition = "true"
-    matches = "account_id IS NOT NULL AND type = ANY(%(types)s)"
-    values: Mapping[str, Any] = MappingProxyType({"types": TYPES})
+    matches = """account_id IS NOT NULL AND type = ANY(%(types)s)
+        AND (account_id = %(service)s OR type <> ALL(%(service_types)s))"""
+    values: Mapping[str, Any] = MappingProxyType(
+        {"types": TYPES, "service": SERVICE, "service_types": [event.value for event in ServiceEvent]}
+    )
 
 
 def collect() -> bool:

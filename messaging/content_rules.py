@@ -7,14 +7,13 @@ read for it. `check` runs just before the rate limits are charged; it may refuse
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Expression
 from django.utils.module_loading import import_string
 
 from config.api.exceptions import ApiError
@@ -57,12 +56,20 @@ class Draft:
             yield from _strings(self.data[column], with_names=with_names)
 
 
+class Column(NamedTuple):
+    """What a rule reads of the community of a post: an attribute of it, from an SQL expression about its row."""
+
+    name: str
+    sql: str
+    values: Mapping[str, Any]
+
+
 class ContentRule(Protocol):
     errors: ClassVar[tuple[type[ApiError], ...]]
 
     def prepare(self, draft: Draft) -> None: ...
 
-    def columns(self, *, page_url: str | None, source_embed: UUID | None) -> Mapping[str, Expression]: ...
+    def columns(self, *, page_url: str | None, source_embed: UUID | None) -> Sequence[Column]: ...
 
     def check(self, draft: Draft) -> None: ...
 
@@ -75,9 +82,9 @@ class CommunityRule:
     def prepare(self, draft: Draft) -> None:
         """Does nothing: the body of the request names the community."""
 
-    def columns(self, *, page_url: str | None, source_embed: UUID | None) -> Mapping[str, Expression]:
-        """Nothing: the word list is a column of the community."""
-        return {}
+    def columns(self, *, page_url: str | None, source_embed: UUID | None) -> Sequence[Column]:
+        """None: the word list is a column of the community."""
+        return ()
 
     def check(self, draft: Draft) -> None:
         if draft.community is not None:
@@ -89,12 +96,9 @@ def content_rules() -> tuple[ContentRule, ...]:
     return tuple(import_string(path)() for path in settings.CONTENT_RULES)
 
 
-def community_columns(*, page_url: str | None, source_embed: UUID | None = None) -> dict[str, Expression]:
-    """What `check` reads of the community of a post on this page: annotations of a query of communities."""
-    columns: dict[str, Expression] = {}
-    for rule in content_rules():
-        columns |= rule.columns(page_url=page_url, source_embed=source_embed)
-    return columns
+def community_columns(*, page_url: str | None, source_embed: UUID | None = None) -> list[Column]:
+    """What `check` reads of the community of a post on this page, for the statement that reads the community."""
+    return [column for rule in content_rules() for column in rule.columns(page_url=page_url, source_embed=source_embed)]
 
 
 def refuse_blocked(draft: Draft, words: list[str]) -> None:

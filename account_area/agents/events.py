@@ -15,18 +15,25 @@ from config.changes import cursors
 from config.changes.latest import cut_latest, read_latest
 from config.changes.rows import ChangeRow, Cursor, Position
 from messaging.changes.related import Related, related_to
+from messaging.changes.types import InboxType
+from messaging.models import Community
 
 SHOWN = 30
+OF_MODERATORS = frozenset({InboxType.POST_REPORTED, InboxType.POST_PENDING})
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`handle`: of the agent that the event is about. `message`: the post as in the API, None if it is not public."""
+    """`handle`: of the agent that the event is about. `message`: the post as in the API, None if it is not public.
+
+    `community`: the one in which posts wait for the person.
+    """
 
     row: ChangeRow
     actor: dict[str, Any] | None
     message: dict[str, Any] | None
     handle: str | None
+    community: Community | None
     is_new: bool
 
     @property
@@ -50,8 +57,10 @@ def inbox_page(account_id: UUID, *, before: str | None, read_up_to: Position | N
     related = related_to(batch.rows)
     batch = cut_latest(batch, len(related.rows))
     handles = _handles(batch.rows)
+    communities = _communities(batch.rows)
     events = [
-        _event(row, related, handles, is_new=read_up_to is not None and row.position > read_up_to) for row in batch.rows
+        _event(row, related, handles, communities, is_new=read_up_to is not None and row.position > read_up_to)
+        for row in batch.rows
     ]
     newest = batch.cursor_after(batch.rows[0]) if batch.rows else batch.next
     older = cursors.encode(batch.next, bound_to=bound) if batch.has_more else None
@@ -63,11 +72,20 @@ def cursor_of(text: str, account_id: UUID) -> Cursor:
     return cursors.decode(text, bound_to=bound_to("account-inbox", {"account": account_id}))
 
 
-def _event(row: ChangeRow, related: Related, handles: dict[str, str], *, is_new: bool) -> Event:
+def _event(
+    row: ChangeRow, related: Related, handles: dict[str, str], communities: dict[UUID, Community], *, is_new: bool
+) -> Event:
     body = None if row.message_id is None else related.messages.get(row.message_id)
     message = None if body is None else orjson.loads(body)
     about = next((handles[found] for found in _ids(row).values() if found in handles), None)
-    return Event(row, related.actor(row), message, about, is_new)
+    community = communities.get(row.community_id) if row.community_id and row.type in OF_MODERATORS else None
+    return Event(row, related.actor(row), message, about, community, is_new)
+
+
+def _communities(rows: Sequence[ChangeRow]) -> dict[UUID, Community]:
+    """The communities in which posts wait: one query if there are such events."""
+    ids = {row.community_id for row in rows if row.community_id and row.type in OF_MODERATORS}
+    return Community.objects.only("name", "slug").in_bulk(ids) if ids else {}
 
 
 def _ids(row: ChangeRow) -> dict[str, str]:

@@ -12,7 +12,7 @@ from config.admin.actions import REASON_MAX
 from messaging.admin.community_form import CommunityForm
 from messaging.models import Embedding, PreModeration
 from messaging.models.account import HANDLE_MAX
-from messaging.models.community import NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG_MAX
+from messaging.models.community import CLOSE_AFTER_DAYS_MAX, NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG_MAX
 from messaging.models.message import CONTENT_MAX
 from messaging.names import validate_name
 
@@ -73,8 +73,12 @@ class RulesForm(CommunityForm):
             "read_only": _("Nobody may write: readers read only"),
             "pre_moderation": _("Posts that wait for approval"),
             "reports_to_hide": _("Reports that put a post back to review"),
+            "close_after_days": _("Days until a discussion closes"),
         }
-        help_texts = {"reports_to_hide": _("0: never. The post is hidden until a moderator decides.")}
+        help_texts = {
+            "reports_to_hide": _("0: never. The post is hidden until a moderator decides."),
+            "close_after_days": _("0: never. Counted on each page from its first post. It can still be read then."),
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -84,6 +88,7 @@ class RulesForm(CommunityForm):
         words.label, words.help_text = _("Blocked words"), _("One word or phrase a line. spam* also matches spammer.")
         tags.label, tags.help_text = _("Smart tags that posts may have"), _("None selected: all of them.")
         number.widget.attrs["max"] = REPORTS_TO_HIDE_MAX
+        self.fields["close_after_days"].widget.attrs["max"] = CLOSE_AFTER_DAYS_MAX
         self.fields["reason"].label, self.fields["reason"].help_text = _("Reason for the change"), _("For the log.")
         choices = {PreModeration.OFF: _("None"), PreModeration.AGENTS: _("Of agents"), PreModeration.EVERYONE: _("All")}
         self.fields["pre_moderation"].choices = list(choices.items())  # type: ignore[attr-defined]

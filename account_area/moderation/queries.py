@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from account_area.moderation.cards import cards, public_cards
 from account_area.moderation.counts import Waiting, waiting_in
 from config.api.pagination import CursorPage
 from messaging.exceptions import CommunityNotFound
-from messaging.models import Account, Ban, BulkJob, ChangedRow, Community, Decision, JobState
+from messaging.models import Account, Ban, BulkJob, ChangedRow, Community, Decision, JobState, Page
 from messaging.models.moderation import QueueState, moderated_by
 from messaging.queries.moderation import hidden_posts, moderation_queue, recent_posts
 
@@ -64,7 +64,9 @@ def hidings_of(community: Community) -> list[BulkJob]:
 
 def decisions_of(community: Community, *, before: int | None) -> list[Decision]:
     """The decisions on a community, newest first; one more than a page shows, if others follow."""
+    url = Page.objects.filter(pk=OuterRef("page_id")).values("normalized_url")
     found = Decision.objects.filter(community=community).select_related("by", "account", "message")
+    found = found.annotate(page_url=Subquery(url))
     if before is not None:
         found = found.filter(pk__lt=before)
     return list(found.order_by("-pk")[: LISTED_MAX + 1])

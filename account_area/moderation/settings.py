@@ -44,6 +44,10 @@ ACTS: dict[str, Any] = {
     Act.ENDED: _("Ended a widget"),
     Act.EXCLUDED: _("Hid a post of others on the pages of the site"),
     Act.INCLUDED: _("Showed a post of others again on the pages of the site"),
+    Act.CLOSED: _("Closed a discussion"),
+    Act.REOPENED: _("Reopened a discussion"),
+    Act.PINNED: _("Pinned a post"),
+    Act.UNPINNED: _("Unpinned a post"),
 }
 OF_ALL_POSTS: dict[str, Any] = {
     Act.HIDDEN: _("Hid all posts of an author"),

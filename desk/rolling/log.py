@@ -20,7 +20,7 @@ from config.changes.exceptions import CursorExpired
 from config.changes.rows import ChangeRow, Cursor
 from desk.models import Of, RollUp, Total
 from desk.rolling.adding import CountKey, TotalKey, add_counts, add_totals
-from messaging.changes.service_events import ServiceEvent
+from messaging.changes.service_events import SERVICE, ServiceEvent
 from messaging.changes.types import ChangeType
 from messaging.models import AccountKind, Message
 
@@ -28,12 +28,12 @@ BATCH = 1_000
 
 
 class Counted:
-    """Selects the rows that are counted."""
+    """Selects the rows that are counted. Of a report, the one for the service: moderators have others."""
 
     condition = "true"
-    matches = "type = ANY(%(types)s)"
+    matches = "type = ANY(%(types)s) AND (account_id IS NULL OR account_id = %(service)s)"
     values: Mapping[str, Any] = MappingProxyType(
-        {"types": [ChangeType.MESSAGE_CREATED.value, ServiceEvent.POST_REPORTED.value]}
+        {"types": [ChangeType.MESSAGE_CREATED.value, ServiceEvent.POST_REPORTED.value], "service": SERVICE}
     )
 
 

@@ -21,6 +21,9 @@ from messaging.services.differences import describe_changes
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
 
+# The latest closed pages and pins of a community on its page.
+SHOWN_MAX = 20
+
 
 @admin.register(Community)
 class CommunityAdmin(ReadOnlyModelAdmin):
@@ -42,7 +45,7 @@ class CommunityAdmin(ReadOnlyModelAdmin):
             {
                 "fields": [
                     *("agents_may_post", "people_may_post", "read_only"),
-                    *("pre_moderation", "reports_to_hide", "embedding", "allowed_tag_types"),
+                    *("pre_moderation", "reports_to_hide", "close_after_days", "embedding", "allowed_tag_types"),
                 ]
             },
         ),
@@ -78,7 +81,15 @@ class CommunityAdmin(ReadOnlyModelAdmin):
 
     def extra_context(self, request: HttpRequest, row: Community) -> dict[str, Any]:
         moderators = [row.account for row in row.moderators.select_related("account")]
-        return {"text_max": CONTENT_MAX, "moderators": moderators, "bans": row.bans.count()}
+        return {
+            "text_max": CONTENT_MAX,
+            "moderators": moderators,
+            "bans": row.bans.count(),
+            "closed": row.closed_pages.select_related("page")[:SHOWN_MAX],
+            "closed_count": row.closed_pages.count(),
+            "pins": row.pins.select_related("message", "page")[:SHOWN_MAX],
+            "pin_count": row.pins.count(),
+        }
 
     def try_words(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Show which entries of the word list match a text, and where. Stores nothing."""
@@ -105,6 +116,7 @@ class CommunityAdmin(ReadOnlyModelAdmin):
             "no people": not row.people_may_post,
             f"moderated first: {row.pre_moderation}": row.pre_moderation != "off",
             f"reviewed after reports: {row.reports_to_hide}": row.reports_to_hide > 0,
+            f"closed after days: {row.close_after_days}": row.close_after_days > 0,
             "some smart tags only": bool(row.allowed_tag_types),
             "widgets by moderators": row.embedding == Embedding.MODERATORS,
         }

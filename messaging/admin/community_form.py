@@ -73,8 +73,9 @@ class CommunityForm(ConflictCheckedForm):
 
     class Meta:
         model = Community
-        field_classes = {"reports_to_hide": CountField}
+        field_classes = {"reports_to_hide": CountField, "close_after_days": CountField}
         fields = [
             *("name", "slug", "agents_may_post", "people_may_post", "read_only"),
-            *("pre_moderation", "reports_to_hide", "embedding", "allowed_tag_types", "blocked_words"),
+            *("pre_moderation", "reports_to_hide", "close_after_days", "embedding"),
+            *("allowed_tag_types", "blocked_words"),
         ]

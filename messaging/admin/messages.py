@@ -23,7 +23,7 @@ from messaging.admin.message_lists import CSV_COLUMNS, FILTERS
 from messaging.admin.moderation import DECISIONS, OTHERS
 from messaging.admin.reports import DISMISS, REOPEN, REPORTS_SHOWN_MAX, with_open_reports
 from messaging.admin.searching import condition_for, ids_with
-from messaging.models import Ban, Message, MessageStatus, ReasonFor
+from messaging.models import Ban, ClosedPage, Message, MessageStatus, Pin, ReasonFor
 from messaging.models.message import EDITS_MAX
 from messaging.services.versions import VERSION_DAYS
 
@@ -84,8 +84,12 @@ class MessageAdmin(DecidingAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         bans = Ban.objects.filter(community=OuterRef("community_id"), account=OuterRef("author_id"))
+        pins = Pin.objects.filter(message=OuterRef("pk"))
+        closings = ClosedPage.objects.filter(page=OuterRef("page_id"), community=OuterRef("community_id"))
         posts = Message.objects.select_related("author", "community", "page", "parent__author", "quote__author")
-        posts = posts.defer("community__blocked_words").annotate(is_banned=Exists(bans))
+        posts = posts.defer("community__blocked_words").annotate(
+            is_banned=Exists(bans), is_pinned=Exists(pins), is_closed=Exists(closings)
+        )
         return with_open_reports(posts)
 
     def prepare_rows(self, rows: list[Any]) -> None:

@@ -11,7 +11,9 @@ from django.http import HttpRequest
 from config.admin.actions import AdminAction
 from messaging.models import Message, MessageStatus
 from messaging.services.bans import ban_account, lift_ban
+from messaging.services.closing import close_discussion, reopen_discussion
 from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.services.pinning import pin_message, unpin_message
 from messaging.services.undoing import return_to_review, undo_hiding, undo_restoring
 from messaging.smart_tags import SMART_TAGS
 
@@ -101,8 +103,49 @@ LIFT_BAN = AdminAction(
     is_available=lambda row: row.is_banned,
     bulk=False,
 )
+PIN = AdminAction(
+    name="pin",
+    label="Pin",
+    confirmation="The post is first where its community is shown on the page. A community pins at most three there.",
+    success_message="pinned",
+    run=lambda row, **arguments: pin_message(message_id=row.pk, **arguments),
+    is_available=lambda row: (
+        row.community_id is not None
+        and row.parent_id is None
+        and row.status == MessageStatus.PUBLISHED
+        and not row.is_pinned
+    ),
+    bulk=False,
+)
+UNPIN = AdminAction(
+    name="unpin",
+    label="Unpin",
+    confirmation="The post is in its place again.",
+    success_message="unpinned",
+    run=lambda row, **arguments: unpin_message(message_id=row.pk, **arguments),
+    is_available=lambda row: row.is_pinned,
+    bulk=False,
+)
+CLOSE = AdminAction(
+    name="close-discussion",
+    label="Close the discussion",
+    confirmation="The community takes no more posts, replies and quotes on this page. Those written can be read.",
+    success_message="discussion closed",
+    run=lambda row, **arguments: close_discussion(community_id=row.community_id, page_id=row.page_id, **arguments),
+    is_available=lambda row: row.community_id is not None and not row.is_closed,
+    bulk=False,
+)
+REOPEN = AdminAction(
+    name="reopen-discussion",
+    label="Reopen the discussion",
+    confirmation="The community takes posts on this page again, unless its rule has closed the discussion.",
+    success_message="discussion reopened",
+    run=lambda row, **arguments: reopen_discussion(community_id=row.community_id, page_id=row.page_id, **arguments),
+    is_available=lambda row: row.is_closed,
+    bulk=False,
+)
 DECISIONS = (APPROVE, HIDE, RESTORE)
-OTHERS = (RETURN, UNDO_HIDING, UNDO_RESTORING, BAN, LIFT_BAN)
+OTHERS = (RETURN, UNDO_HIDING, UNDO_RESTORING, PIN, UNPIN, CLOSE, REOPEN, BAN, LIFT_BAN)
 
 
 class TagFilter(SimpleListFilter):

@@ -38,4 +38,10 @@ class InboxType(StrEnum):
     REQUEST_DECIDED = "request_decided"
     AGENT_NARROWED = "agent_narrowed"
     AGENT_FROZEN = "agent_frozen"
+    POST_REPORTED = "post_reported"
+    POST_PENDING = "post_pending"
     TOKEN_EXPIRING = "token_expiring"  # noqa: S105  a type, no secret
+
+
+# Only a person moderates.
+EVENTS_OF_AGENTS = frozenset(InboxType) - {InboxType.POST_REPORTED, InboxType.POST_PENDING}

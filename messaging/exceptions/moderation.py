@@ -99,6 +99,37 @@ class TooManyModerators(ApiError):
     example = {"max": 50}
 
 
+class ClosingNotFound(NotFound):
+    default_code = "closing_not_found"
+    message = "Use the id of a page on which moderators have closed this community's discussion."
+    cause = "It was reopened already, or the rule `closeAfterDays` has closed it."
+    remedy = "Nothing is left to do, or change the rule."
+
+
+class PinNotFound(NotFound):
+    default_code = "pin_not_found"
+    message = "Use the id of a pinned post."
+    cause = "The post is not pinned; another moderator may have unpinned it."
+    remedy = "Nothing is left to do, if the post should not be pinned."
+
+
+class NotPinnable(ApiError):
+    status_code = 409
+    default_code = "not_pinnable"
+    message = "Pin a post of a community that answers no other one."
+    cause = "The post is a reply, or it belongs to no community."
+    remedy = "Pin the post that it answers."
+
+
+class TooManyPins(ApiError):
+    status_code = 409
+    default_code = "too_many_pins"
+    message = "Unpin a post first: the community has pinned {max} on this page, the most allowed."
+    cause = "The community has as many pins on this page as are allowed."
+    remedy = "Unpin one of them: DELETE /v1/moderation/messages/{id}/pin."
+    example = {"max": 3}
+
+
 class JobFinished(ApiError):
     """409: a job that is finished can neither be stopped nor continued."""
 

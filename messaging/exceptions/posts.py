@@ -77,6 +77,13 @@ class CommunityForbids(Forbidden):
         super().__init__(message, rule=rule, allowed=list(allowed))
 
 
+class DiscussionClosed(Forbidden):
+    default_code = "discussion_closed"
+    message = "Read only: this community takes no more posts on this page."
+    cause = "Its moderators have closed the discussion, or its rule `closeAfterDays` has. Edits go on."
+    remedy = "Write on another page. GET /v1/communities/{id}/pages/{pageId} says beforehand whether one is closed."
+
+
 class MessageNotFound(NotFound):
     default_code = "message_not_found"
     message = "Use the id of a published post: GET /api/messages?pageId= lists those of a page."

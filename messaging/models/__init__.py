@@ -5,7 +5,7 @@ from messaging.models.desk import BulkJob, ChangedRow, JobState, SavedList
 from messaging.models.erased_handle import ErasedHandle, ErasedHandleKey
 from messaging.models.message import Message, MessageStatus
 from messaging.models.message_version import MessageVersion
-from messaging.models.moderation import Act, Ban, Decision, HiddenHere, Moderator
+from messaging.models.moderation import Act, Ban, ClosedPage, Decision, HiddenHere, Moderator, Pin
 from messaging.models.page import MovedPage, Page
 from messaging.models.panel_session import PanelSession
 from messaging.models.personal_data import (
@@ -40,6 +40,7 @@ __all__ = [
     "Ban",
     "BulkJob",
     "ChangedRow",
+    "ClosedPage",
     "Community",
     "CommunityCount",
     "Decision",
@@ -66,6 +67,7 @@ __all__ = [
     "PersonErasure",
     "PersonExport",
     "PersonExportPart",
+    "Pin",
     "PostsChoice",
     "PreModeration",
     "ReadyReason",

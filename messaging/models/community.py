@@ -4,7 +4,7 @@ import re
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
-from django.core.validators import MinLengthValidator
+from django.core.validators import MaxValueValidator, MinLengthValidator
 from django.db import models
 from django.db.models import F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
@@ -22,6 +22,8 @@ NAME_MAX = 120
 SLUG_MAX = 60
 SLUG = re.compile(rf"[-a-zA-Z0-9_]{{1,{SLUG_MAX}}}\Z")
 REPORTS_TO_HIDE_MAX = 32_767
+# Ten years.
+CLOSE_AFTER_DAYS_MAX = 3_650
 WORDS_MAX = 500
 WORD_MAX = 100
 # Communities that a person may create.
@@ -95,6 +97,12 @@ class Community(Named):
         choices=Embedding,
         default=Embedding.OPEN,
         db_default=Embedding.OPEN.value,
+    )
+    close_after_days = models.PositiveSmallIntegerField(
+        default=0,
+        db_default=0,
+        validators=[MaxValueValidator(CLOSE_AFTER_DAYS_MAX)],
+        help_text="So many days after the first post on a page, no more are written there. 0: never.",
     )
     # Null: created in the admin or by a command.
     created_by = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Who moderates a community, who is banned from it, and what moderators have decided."""
+"""Who moderates a community, who is banned from it, its closed and pinned posts, and what moderators have decided."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from config.api.ids import new_id
 from messaging.models.account import Account
 from messaging.models.community import Community
 from messaging.models.message import Message
+from messaging.models.page import PAGE_ID_MAX, Page
 
 # The creator of a community and those whom moderators have added.
 MODERATORS_MAX = 50
 # Open reports of a post in a queue, the first ones.
 REPORTS_SHOWN_MAX = 20
+# Pins of a community on a page.
+PINS_MAX = 3
 
 
 class QueueState(models.TextChoices):
@@ -32,6 +35,9 @@ class Moderator(models.Model):
     community = models.ForeignKey(Community, on_delete=models.CASCADE, db_index=False, related_name="moderators")
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moderates")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # The last event of a kind in their inbox (see `messaging.changes.waiting`). Null: none yet.
+    told_of_pending_at = models.DateTimeField(null=True, editable=False)
+    told_of_reports_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering = ["created_at", "id"]
@@ -55,6 +61,39 @@ class Ban(models.Model):
 
     def __str__(self) -> str:
         return str(self.account)
+
+
+class ClosedPage(models.Model):
+    """A page on which a community has closed its discussion: its posts can be read there, and no more are written."""
+
+    community = models.ForeignKey(Community, on_delete=models.CASCADE, related_name="closed_pages")
+    # The unique index begins with the page, whose deletion looks for the rows.
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, db_index=False, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["page", "community"], name="one_closing")]
+
+    def __str__(self) -> str:
+        return str(self.page)
+
+
+class Pin(models.Model):
+    """A post that its community shows first on its page. It is shown while the post is public."""
+
+    community = models.ForeignKey(Community, on_delete=models.CASCADE, related_name="pins")
+    # A copy of the page of the post, for the limit and for the list.
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, db_index=False, related_name="+")
+    message = models.OneToOneField(Message, on_delete=models.CASCADE, related_name="pin")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index("page", "community", F("id").desc(), name="pins_of_page")]
+
+    def __str__(self) -> str:
+        return str(self.message)
 
 
 class HiddenHere(models.Model):
@@ -88,6 +127,10 @@ class Act(models.TextChoices):
     EXCLUDED = "excluded", "hidden on the site's pages"
     INCLUDED = "included", "shown on the site's pages"
     ENDED = "ended", "widget ended"
+    CLOSED = "closed", "discussion closed"
+    REOPENED = "reopened", "discussion reopened"
+    PINNED = "pinned"
+    UNPINNED = "unpinned"
 
 
 class Decision(models.Model):
@@ -98,6 +141,8 @@ class Decision(models.Model):
     by = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, related_name="+")
     message = models.ForeignKey(Message, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     account = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    # The page whose discussion was closed or reopened. No foreign key: the page may be pruned.
+    page_id = models.CharField(max_length=PAGE_ID_MAX, null=True, blank=True)  # noqa: DJ001  null: about no page
     # The columns of the community that were changed.
     columns = ArrayField(models.CharField(max_length=32), default=list, blank=True)
     reason = models.CharField(max_length=REASON_MAX, blank=True)

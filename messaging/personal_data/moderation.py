@@ -29,7 +29,7 @@ def sections(account_id: UUID) -> Iterable[Section]:
     bans = Ban.objects.filter(account=account_id)
     # The reason is a note among moderators.
     yield table("bans", "The communities in which you may not write.", bans, ("community_id", "created_at"))
-    columns = ("community_id", "act", "message_id", "account_id", "columns", "reason", "created_at")
+    columns = ("community_id", "act", "message_id", "account_id", "page_id", "columns", "reason", "created_at")
     yield table("decisions", "Your decisions as a moderator.", Decision.objects.filter(by=account_id), columns)
 
 

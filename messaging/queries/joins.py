@@ -9,6 +9,10 @@ from messaging.deleted_accounts import HEIRS, deleted_account
 from messaging.queries.visibility import is_public
 
 AUTHOR_COLUMNS = ("a.id AS author_id", "a.name", "a.handle", "a.kind")
+# One look-up in an index for a post with a community. Not EXISTS, for which PostgreSQL may read the whole table first.
+AUTHOR_ROLE_COLUMN = """CASE WHEN m.community_id IS NOT NULL THEN (
+    SELECT 'moderator' FROM messaging_moderator r WHERE r.community_id = m.community_id AND r.account_id = m.author_id
+) END AS author_role"""
 PAGE_URL_COLUMN = "page.normalized_url AS page_url"
 QUOTE_COLUMNS = (
     *("q.id AS quoted_id", "q.content AS quoted", "q.created_at AS quoted_at"),

@@ -36,10 +36,19 @@ from messaging.models.message import (
     SOURCE_APP_MAX,
 )
 from messaging.permalinks import PERMALINK_COLUMN
-from messaging.queries.joins import AUTHOR_COLUMNS, PAGE_URL_COLUMN, QUOTE_COLUMNS, account_from_row, quote_from_row
+from messaging.queries.joins import (
+    AUTHOR_COLUMNS,
+    AUTHOR_ROLE_COLUMN,
+    PAGE_URL_COLUMN,
+    QUOTE_COLUMNS,
+    account_from_row,
+    quote_from_row,
+)
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.message_parts import AttachmentBody, AttachmentSerializer, QuoteSerializer
 
+# A role of an author.
+MODERATOR = "moderator"
 CAPITAL = re.compile(r"[A-Z]")
 
 
@@ -100,6 +109,15 @@ MESSAGE_FIELDS = (
     ),
     MessageField("status", ChoiceField(choices=MessageStatus.values, help_text="Lists have `published` posts only.")),
     MessageField("author", AccountSerializer(), select=AUTHOR_COLUMNS, from_select=account_from_row),
+    MessageField(
+        "authorRole",
+        ChoiceField(
+            choices=[MODERATOR],
+            allow_null=True,
+            help_text="`moderator`: the author moderates the community of the post.",
+        ),
+        select=(AUTHOR_ROLE_COLUMN,),
+    ),
     MessageField(
         "pageId",
         PageIdField(),

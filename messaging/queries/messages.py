@@ -15,8 +15,8 @@ import orjson
 
 from config.database.sql import Row, fetch_one
 from messaging.permalinks import PERMALINK_COLUMN, permalink
-from messaging.queries.joins import AUTHOR_COLUMNS, JOINS, PAGE_URL_COLUMN, QUOTE_COLUMNS
-from messaging.queries.message_fields import CONTENT_FIELDS, MESSAGE_FIELDS, MessageField
+from messaging.queries.joins import AUTHOR_COLUMNS, AUTHOR_ROLE_COLUMN, JOINS, PAGE_URL_COLUMN, QUOTE_COLUMNS
+from messaging.queries.message_fields import CONTENT_FIELDS, MESSAGE_FIELDS, MODERATOR, MessageField
 from messaging.queries.shown import Shown, shown_among, without_foreign_quotes
 from messaging.queries.tombstones import DELETED, mask
 from messaging.queries.visibility import is_visible
@@ -86,12 +86,15 @@ class Author(Protocol):
     kind: Any
 
 
-def new_message(values: Mapping[str, Any], *, author: Author, page_url: str | None, quote: Row) -> dict[str, Any]:
+def new_message(
+    values: Mapping[str, Any], *, author: Author, is_moderator: bool, page_url: str | None, quote: Row
+) -> dict[str, Any]:
     """The Message of the API from the values of INSERT, the URL of its page and a row of QUOTE_COLUMNS."""
     columns = {**OF_A_NEW_MESSAGE, **values, "created_at": values["now"], "updated_at": values["now"]}
     columns |= zip(AUTHOR_COLUMNS, (author.pk, author.name, author.handle, author.kind), strict=True)
     columns |= zip(QUOTE_COLUMNS, quote, strict=True)
     columns |= {PERMALINK_COLUMN: permalink(values["id"]), PAGE_URL_COLUMN: page_url}
+    columns[AUTHOR_ROLE_COLUMN] = MODERATOR if is_moderator else None
     return message_from_row(ROW(columns))
 
 

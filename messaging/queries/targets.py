@@ -16,9 +16,12 @@ from messaging.page_ids import is_page_id
 from messaging.queries.joins import QUOTE_COLUMNS
 from messaging.queries.visibility import is_public
 
+# Of the advisory locks on pages. Who closes a discussion waits for the writes to its page that have begun, and those
+# that begin meanwhile wait for the closing: the next statement of a write sees it (`messaging.services.closing`).
+LOCK_SPACE = "hashtext('page')"
 FIND = f"""
 SELECT clock_timestamp(), page.id, page.normalized_url, parent.id IS NOT NULL, parent.community_id, parent.author_id,
-    {", ".join(QUOTE_COLUMNS)}
+    pg_advisory_xact_lock_shared({LOCK_SPACE}, hashtext(page.id)) IS NULL AS is_locked, {", ".join(QUOTE_COLUMNS)}
 FROM (VALUES (0)) place
 LEFT JOIN messaging_movedpage moved ON moved.old_id = %(page)s
 LEFT JOIN messaging_page page ON page.id = coalesce(moved.page_id, %(page)s)
@@ -85,7 +88,7 @@ def fetch_targets(transaction: WriteTransaction, data: Mapping[str, Any]) -> Mes
     prefetch = prefetch_targets(data)
     if prefetch is None:
         raise UnknownPage(page_id_needed(data.get("pageId")), field="pageId")
-    now, page_id, page_url, has_parent, parent_community_id, parent_author_id, *quote = transaction.fetch(prefetch)
+    now, page_id, page_url, has_parent, parent_community_id, parent_author_id, _, *quote = transaction.fetch(prefetch)
     return MessageTargets(
         parent_id=prefetch.values["parent"],
         quote_id=prefetch.values["quote"],

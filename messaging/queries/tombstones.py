@@ -13,4 +13,4 @@ DELETED = MessageStatus.DELETED.value
 def mask(message: dict[str, Any]) -> dict[str, Any]:
     """The message without who wrote it and what it quoted."""
     author = deleted_account(message["author"]["kind"])
-    return message | {"author": author, "quoteId": None, "quote": None, "editedAt": None}
+    return message | {"author": author, "authorRole": None, "quoteId": None, "quote": None, "editedAt": None}

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from config.api.fields import ListQuery, Text
 from config.api.pagination import paginated
+from messaging.fields import PageIdField
 from messaging.models import Community, Embedding, PreModeration
 from messaging.models.community import NAME_MAX
 
@@ -24,6 +25,7 @@ class RulesSerializer(serializers.Serializer[Community]):
         "allowedTagTypes": [],
         "preModeration": "off",
         "embedding": "moderators",
+        "closeAfterDays": 0,
     }
     agentsMayPost = serializers.BooleanField(source="agents_may_post", help_text="Agents may write.")
     peopleMayPost = serializers.BooleanField(source="people_may_post", help_text="People may write.")
@@ -37,6 +39,10 @@ class RulesSerializer(serializers.Serializer[Community]):
     embedding = serializers.ChoiceField(
         choices=Embedding.choices, help_text="Who may choose it for an embed: its `moderators`, or anybody (`open`)."
     )
+    closeAfterDays = serializers.IntegerField(
+        source="close_after_days",
+        help_text="Days from the first post on a page until no more are taken; 0: never.",
+    )
 
 
 class CommunitySerializer(serializers.Serializer[Any]):
@@ -46,6 +52,17 @@ class CommunitySerializer(serializers.Serializer[Any]):
     slug = serializers.CharField(help_text="In addresses.")
     rules = RulesSerializer(source="*", help_text="Who may write, and what.")
     posts = serializers.IntegerField(help_text="Published posts, replies included.")
+
+
+class DiscussionSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"closed": False, "closedAt": None, "closesAt": None}
+    communityId = serializers.UUIDField(source="community_id")
+    pageId = PageIdField(source="page_id")
+    closed = serializers.BooleanField(help_text="New posts, replies and quotes are refused.")
+    closedAt = serializers.DateTimeField(source="closed_at", allow_null=True, help_text="null: not by moderators.")
+    closesAt = serializers.DateTimeField(
+        source="closes_at", allow_null=True, help_text="By `closeAfterDays`, also past; null: not by it."
+    )
 
 
 CommunityListSerializer = paginated(

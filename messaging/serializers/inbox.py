@@ -46,6 +46,10 @@ class EventDataSerializer(serializers.Serializer[Any]):
     tokenId = serializers.UUIDField(required=False, help_text="token_expiring")
     prefix = serializers.CharField(required=False, help_text="token_expiring")
     expiresAt = serializers.DateTimeField(required=False, help_text="token_expiring")
+    communityId = serializers.UUIDField(required=False, help_text="post_reported, post_pending")
+    count = serializers.IntegerField(
+        required=False, help_text="post_reported, post_pending: posts that wait then, at most 1,000"
+    )
 
 
 class EventSerializer(serializers.Serializer[Any]):

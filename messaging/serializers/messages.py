@@ -67,7 +67,7 @@ EXAMPLE_MESSAGE: dict[str, Any] = {
     "content": "Well said.",
     "status": "published",
     "pageUrl": EXAMPLE_PAGE_URL,
-    **dict.fromkeys(("communityId", "parentId", "quoteId", "quote", "tagType", "payload")),
+    **dict.fromkeys(("authorRole", "communityId", "parentId", "quoteId", "quote", "tagType", "payload")),
     **dict.fromkeys(("anchorText", "contextAnchor", "language", "sourceApp", "importedScore", "editedAt")),
     **dict.fromkeys(("replyCount", "quoteCount", "reactionTotal"), 0),
     "attachments": [],

@@ -12,10 +12,10 @@ from config.api.openapi.example_values import ID, TIME
 from config.api.pagination import paginated
 from config.api.serializers import BodySerializer
 from config.api.times import Time
-from messaging.fields import Name
+from messaging.fields import EXAMPLE_PAGE_ID, Name, PageIdText
 from messaging.models import Embedding, MessageStatus, PreModeration, ReportReason
 from messaging.models.account import HANDLE
-from messaging.models.community import NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG, WORD_MAX, WORDS_MAX
+from messaging.models.community import CLOSE_AFTER_DAYS_MAX, NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG, WORD_MAX, WORDS_MAX
 from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.communities import RulesSerializer
@@ -80,6 +80,27 @@ class NewBan(BodySerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"accountId": ID, "reason": "Advertises again and again."}
     accountId = Id(source="account_id", help_text="A person or an agent.")
     reason = Text(trim=True, max_length=REASON_MAX, help_text="For the moderators.")
+
+
+class NewClosing(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"pageId": EXAMPLE_PAGE_ID, "reason": "All is said."}
+    pageId = PageIdText(source="page_id", help_text="The page.")
+    reason = Text(
+        trim=True, max_length=REASON_MAX, required=False, allow_blank=True, default="", help_text="For the moderators."
+    )
+
+
+class NewPin(BodySerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {"reason": "The rules of this page."}
+    reason = Text(
+        trim=True, max_length=REASON_MAX, required=False, allow_blank=True, default="", help_text="For the moderators."
+    )
+
+
+class PinnedSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"pinned": True}
+    id = serializers.UUIDField(help_text="The post.")
+    pinned = serializers.BooleanField(help_text="Whether it is pinned now.")
 
 
 class NewHidden(BodySerializer):
@@ -162,6 +183,13 @@ class RuleChanges(BodySerializer):
         choices=Embedding.choices,
         required=False,
         help_text="Who may choose it for an embed: its `moderators`, or anybody (`open`).",
+    )
+    closeAfterDays = Integer(
+        source="close_after_days",
+        min_value=0,
+        max_value=CLOSE_AFTER_DAYS_MAX,
+        required=False,
+        help_text="Days from the first post on a page until no more are taken; 0: never.",
     )
 
 

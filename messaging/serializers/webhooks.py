@@ -12,7 +12,7 @@ from config.api.openapi.example_values import ID
 from config.api.openapi.field_schemas import COMMON_TYPES
 from config.api.pagination import paginated
 from config.api.serializers import BodySerializer
-from messaging.changes.types import WEBHOOK_CHANGES, InboxType
+from messaging.changes.types import EVENTS_OF_AGENTS, WEBHOOK_CHANGES, InboxType
 from messaging.fields import WebUrl
 from messaging.models import DeliveryError, DisabledReason, Webhook, WebhookStatus, WebhookTarget
 from messaging.models.webhook import DELIVERIES_SHOWN, URL_MAX, WebhookDelivery
@@ -21,9 +21,10 @@ from messaging.models.webhook import DELIVERIES_SHOWN, URL_MAX, WebhookDelivery
 EXAMPLE_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105
 TYPES: dict[WebhookTarget, frozenset[str]] = {
     WebhookTarget.EMBED: WEBHOOK_CHANGES,
-    WebhookTarget.AGENT: frozenset(InboxType),
+    WebhookTarget.AGENT: EVENTS_OF_AGENTS,
 }
-EVERY_TYPE = [event_type.value for event_type in (*sorted(WEBHOOK_CHANGES), *InboxType)]
+EVENTS = [event for event in InboxType if event in EVENTS_OF_AGENTS]
+EVERY_TYPE = [event_type.value for event_type in (*sorted(WEBHOOK_CHANGES), *EVENTS)]
 COMMON_TYPES["EventType"] = {
     "type": "string",
     "enum": EVERY_TYPE,

@@ -6,14 +6,15 @@ delete its own posts, remove its reactions and report posts, but its reports put
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 
 from config.api.credentials import Credential
 from config.cache.versions import invalidate
+from config.database.sql import current_alias, fetch_one
 from config.writes.retries import retried
 from messaging.cache_tags import SHOWN
 from messaging.content_rules import community_columns
@@ -21,8 +22,30 @@ from messaging.exceptions import AccountNotFound, BannedFromCommunity, BanNotFou
 from messaging.models import Account, Act, Ban, Community, Decision
 from messaging.models.account import OF_SERVICE
 from messaging.models.moderation import moderated_by
+from messaging.queries.discussions import IS_CLOSED
 from messaging.services.decisions import log_about_community
 from messaging.services.moderators import is_moderator_or_super_admin, moderated_community
+
+FIELDS = [field.attname for field in Community._meta.concrete_fields]
+COLUMNS = ", ".join(f"messaging_community.{field.column}" for field in Community._meta.concrete_fields)
+HAS_BANNED = """EXISTS (
+    SELECT FROM messaging_ban ban
+    WHERE ban.community_id = messaging_community.id AND ban.account_id = ANY(%(banned_with)s::uuid[])
+)"""
+IS_MODERATOR = """EXISTS (
+    SELECT FROM messaging_moderator moderator
+    WHERE moderator.community_id = messaging_community.id AND moderator.account_id = %(account)s
+)"""
+# Not by the ORM, which takes longer to compile these than PostgreSQL to run them.
+OPEN = "SELECT {more}, {columns} FROM messaging_community WHERE id = %(community)s"
+
+
+class OpenDiscussion(NamedTuple):
+    """The community of a new post on a page. `is_moderator`: whether the author moderates it."""
+
+    community: Community
+    is_closed: bool
+    is_moderator: bool
 
 
 def open_community(
@@ -32,12 +55,40 @@ def open_community(
 
     Raises BannedFromCommunity (403).
     """
-    bans = Ban.objects.filter(community=OuterRef("pk"), account__in=auth.banned_with)
-    columns = community_columns(page_url=page_url, source_embed=source_embed)
-    community = Community.objects.filter(pk=community_id).annotate(has_banned=Exists(bans), **columns).first()
-    if community is not None and community.has_banned:
+    found = _open(HAS_BANNED, {"community": community_id}, auth, page_url, source_embed)
+    return None if found is None else found[0]
+
+
+def open_discussion(
+    *, community_id: UUID, page_id: str, auth: Credential, page_url: str | None, source_embed: UUID | None
+) -> OpenDiscussion | None:
+    """As `open_community`, in the same query, for a new post on a page.
+
+    `is_closed` is exact if the transaction has read the targets of the post before (see `messaging.services.closing`).
+    """
+    values = {"community": community_id, "page": page_id, "account": auth.user.pk}
+    found = _open(f"{HAS_BANNED}, {IS_CLOSED}, {IS_MODERATOR}", values, auth, page_url, source_embed)
+    return None if found is None else OpenDiscussion(found[0], *found[1])
+
+
+def _open(
+    more: str, values: Mapping[str, Any], auth: Credential, page_url: str | None, source_embed: UUID | None
+) -> tuple[Community, Sequence[Any]] | None:
+    """(the community, the values of `more` after that of HAS_BANNED)."""
+    rules = community_columns(page_url=page_url, source_embed=source_embed)
+    statement = OPEN.format(more=", ".join([more, *(column.sql for column in rules)]), columns=COLUMNS)
+    of_rules = {name: value for column in rules for name, value in column.values.items()}
+    row = fetch_one(statement, {**values, **of_rules, "banned_with": auth.banned_with})
+    if row is None:
+        return None
+    has_banned, *found = row[: -len(FIELDS)]
+    if has_banned:
         raise BannedFromCommunity
-    return community
+    community = Community.from_db(current_alias(), FIELDS, row[-len(FIELDS) :])
+    first = len(found) - len(rules)
+    for column, value in zip(rules, found[first:], strict=True):
+        setattr(community, column.name, value)
+    return community, found[:first]
 
 
 def refuse_banned(*, communities: Any, auth: Credential) -> None:

@@ -9,7 +9,8 @@ from config.changes.log import NewChange, append
 from config.writes.transaction import WriteTransaction
 from messaging.changes.events import NewPost, answer_events, edit_events, moderated_event
 from messaging.changes.service_events import ServiceEvent, about_post, about_stored_post
-from messaging.changes.types import ChangeType
+from messaging.changes.types import ChangeType, InboxType
+from messaging.changes.waiting import tell_moderators
 from messaging.models import Account, Message, MessageStatus
 
 PUBLISHED, PENDING = MessageStatus.PUBLISHED, MessageStatus.PENDING
@@ -31,6 +32,14 @@ def record_pending(post: NewPost, *, transaction: WriteTransaction) -> None:
         ServiceEvent.POST_PENDING, page_id=post.page_id, community_id=post.community_id, message_id=post.id
     )
     append([event], transaction=transaction)
+    tell_moderators(
+        InboxType.POST_PENDING,
+        page_id=post.page_id,
+        community_id=post.community_id,
+        message_id=post.id,
+        by=post.author_id,
+        is_new=True,
+    )
 
 
 def record_edited(post: Message, *, transaction: WriteTransaction) -> None:
@@ -42,6 +51,7 @@ def record_held(post: Message, *, transaction: WriteTransaction) -> None:
     """Record that a public post waits for approval after an edit. Its approval is `message.restored`."""
     pending = about_stored_post(ServiceEvent.POST_PENDING, post)
     append([_change(ChangeType.MESSAGE_HIDDEN, post), pending], transaction=transaction)
+    _tell(InboxType.POST_PENDING, post, by=post.author_id)
 
 
 def record_reported(post: Message, *, by: Account, is_held: bool, transaction: WriteTransaction) -> None:
@@ -51,6 +61,7 @@ def record_reported(post: Message, *, by: Account, is_held: bool, transaction: W
         held = _change(ChangeType.MESSAGE_HIDDEN, post)
         changes += [held, *moderated_event(post, status=PENDING, by=by.pk, reason=REPORTED)]
     append(changes, transaction=transaction)
+    _tell(InboxType.POST_REPORTED, post, by=by.pk)
 
 
 def record_deleted(post: Message, *, transaction: WriteTransaction) -> None:
@@ -79,6 +90,10 @@ def _moderated(message: Message, before: str, after: str, *, by: Account, reason
 
 def _change(change: ChangeType, message: Message) -> NewChange:
     return NewChange(type=change, page_id=message.page_id, community_id=message.community_id, message_id=message.pk)
+
+
+def _tell(kind: InboxType, post: Message, *, by: UUID) -> None:
+    tell_moderators(kind, page_id=post.page_id, community_id=post.community_id, message_id=post.pk, by=by)
 
 
 def _new_mentions(message: Message) -> list[NewChange]:

@@ -48,6 +48,7 @@ RULES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "preModeration": ("pre_moderation", str),
     "reportsToHide": ("reports_to_hide", _number),
     "embedding": ("embedding", str),
+    "closeAfterDays": ("close_after_days", _number),
 }
 
 

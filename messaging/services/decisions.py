@@ -28,9 +28,10 @@ def log_about_community(
     account: Account | None = None,
     message: Message | None = None,
     columns: Sequence[str] = (),
+    page_id: str | None = None,
 ) -> None:
-    """`account`, `message`: whom or what the decision is about; `columns`: those of the community that were changed."""
-    details = {"account": account, "message": message, "columns": list(columns)}
+    """`account`, `message`, `page_id`: what it is about; `columns`: those of the community that were changed."""
+    details = {"account": account, "message": message, "page_id": page_id, "columns": list(columns)}
     _log(act, by=by, community_id=community.pk, about=community, verb=verb, reason=reason, **details)
 
 

@@ -12,12 +12,12 @@ from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.changes.events import NewPost
 from messaging.content_rules import Draft, content_rules
-from messaging.exceptions import CommunityMismatch, CommunityNotFound
-from messaging.models import Community, MessageStatus
+from messaging.exceptions import CommunityMismatch, CommunityNotFound, DiscussionClosed
+from messaging.models import MessageStatus
 from messaging.queries.messages import INSERT, new_message, stored_content
 from messaging.queries.targets import MessageTargets
 from messaging.queries.visibility import is_public
-from messaging.services.bans import open_community
+from messaging.services.bans import OpenDiscussion, open_discussion
 from messaging.services.changes import record_created, record_pending
 
 PUBLIC = is_public("messaging_message")
@@ -35,13 +35,20 @@ def create_message(
     auth.require_community(draft.community_id)
     for rule in content_rules():
         rule.prepare(draft)
-    draft.community = _community(draft, targets, auth)
+    discussion = _discussion(draft, targets, auth, page_id=page_id)
+    draft.community = discussion and discussion.community
     targets.require_visible()
     for rule in content_rules():
         rule.check(draft)
     transaction.consume()
     values = _values(draft, targets, page_id=page_id, author_id=auth.user.pk)
-    message = new_message(values, author=auth.user, page_url=targets.page_url, quote=targets.quote)
+    message = new_message(
+        values,
+        author=auth.user,
+        is_moderator=discussion is not None and discussion.is_moderator,
+        page_url=targets.page_url,
+        quote=targets.quote,
+    )
     transaction.defer_statement(INSERT, values)
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=targets.parent_id, quote_id=targets.quote_id, by=1, where=PUBLIC)
@@ -101,11 +108,11 @@ def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, wher
     return counted
 
 
-def _community(draft: Draft, targets: MessageTargets, auth: Credential) -> Community | None:
-    """The community of the message, or None.
+def _discussion(draft: Draft, targets: MessageTargets, auth: Credential, *, page_id: str) -> OpenDiscussion | None:
+    """The discussion of the message's community on the page, or None.
 
-    Raises CommunityMismatch (400), CommunityNotFound (404), BannedFromCommunity (403), or CommunityForbids (403) if its
-    rules forbid the message.
+    Raises CommunityMismatch (400), CommunityNotFound (404), BannedFromCommunity (403), CommunityForbids (403) if its
+    rules forbid the message, or DiscussionClosed (403).
     """
     community_id = draft.community_id
     if targets.has_parent:
@@ -114,13 +121,19 @@ def _community(draft: Draft, targets: MessageTargets, auth: Credential) -> Commu
         community_id = targets.parent_community_id
     if community_id is None:
         return None
-    community = open_community(
-        community_id=community_id, auth=auth, page_url=targets.page_url, source_embed=draft.source_embed
+    discussion = open_discussion(
+        community_id=community_id,
+        auth=auth,
+        page_id=page_id,
+        page_url=targets.page_url,
+        source_embed=draft.source_embed,
     )
-    if community is None:
+    if discussion is None:
         raise CommunityNotFound(field="communityId")
-    community.require_allowed(author_kind=draft.author_kind, tag_type=draft.data["tag_type"])
-    return community
+    discussion.community.require_allowed(author_kind=draft.author_kind, tag_type=draft.data["tag_type"])
+    if discussion.is_closed:
+        raise DiscussionClosed
+    return discussion
 
 
 def _first_status(draft: Draft) -> MessageStatus:

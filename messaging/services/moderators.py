@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
+from config.cache.versions import EVERYTHING, invalidate
 from config.writes.retries import retried
 from messaging.exceptions import (
     CommunityNotFound,
@@ -104,7 +105,10 @@ def appoint(community: Community, person: Account) -> tuple[Moderator, bool]:
         raise ModeratorBanned
     if len(moderators) >= MODERATORS_MAX:
         raise TooManyModerators(max=MODERATORS_MAX)
-    return Moderator.objects.create(community=community, account=person), True
+    added = Moderator.objects.create(community=community, account=person)
+    # Any list may contain a post of theirs, with their role.
+    invalidate(EVERYTHING)
+    return added, True
 
 
 @retried
@@ -127,6 +131,7 @@ def remove_moderator(*, community_id: UUID, account_id: UUID, by: Account) -> No
             raise LastModerator
     removed.delete()
     log_about_community(community, Act.REMOVED, by=by, verb=f"Moderator {removed} removed", account=removed.account)
+    invalidate(EVERYTHING)
 
 
 def is_moderator_or_super_admin(community: Community, account: Account) -> bool:

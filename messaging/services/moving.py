@@ -21,6 +21,7 @@ from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import RETRYABLE_SQLSTATES, execute, fetch_all, fetch_one, sqlstate
 from messaging.cache_tags import community_tag, message_tag, page_tag
 from messaging.models import Page
+from messaging.models.moderation import PINS_MAX
 from messaging.queries.visibility import is_public
 from messaging.services.pages import normalize_url
 
@@ -58,6 +59,27 @@ MOVE_CHANGES = "UPDATE changes_change SET page_id = %s WHERE page_id = %s"
 # A write may have locked a post and wait for the page. This transaction then times out and is retried.
 WAIT_BRIEFLY = "SELECT set_config('lock_timeout', '500ms', true)"
 LOCK_PAGE = "SELECT id FROM messaging_page WHERE id = %s FOR UPDATE"
+# What is closed or pinned on both pages stays once. A page has at most PINS_MAX pins of a community: the last ones.
+MOVE_CLOSINGS = """
+WITH moved AS (DELETE FROM messaging_closedpage WHERE page_id = %(old)s RETURNING community_id, created_at)
+INSERT INTO messaging_closedpage (page_id, community_id, created_at)
+SELECT %(new)s, community_id, created_at FROM moved ON CONFLICT (page_id, community_id) DO NOTHING
+"""
+MOVE_CLOSING_DECISIONS = "UPDATE messaging_decision SET page_id = %(new)s WHERE page_id = %(old)s"
+# As `pin_message` does, so that two do not pass the limit.
+LOCK_COMMUNITIES = """
+SELECT FROM messaging_community WHERE id IN (SELECT community_id FROM messaging_pin WHERE page_id = %(old)s)
+ORDER BY id FOR NO KEY UPDATE
+"""
+MOVE_PINS = "UPDATE messaging_pin SET page_id = %(new)s WHERE page_id = %(old)s"
+DELETE_SURPLUS_PINS = f"""
+DELETE FROM messaging_pin WHERE id IN (
+    SELECT id FROM (
+        SELECT id, row_number() OVER (PARTITION BY community_id ORDER BY id DESC) AS number
+        FROM messaging_pin WHERE page_id = %(new)s
+    ) pin WHERE number > {PINS_MAX}
+)
+"""  # noqa: S608  a constant
 DELETE_PAGE = "DELETE FROM messaging_page WHERE id = %s"
 DELETE_REDIRECT = "DELETE FROM messaging_movedpage WHERE old_id = %s"
 UPDATE_REDIRECTS = "UPDATE messaging_movedpage SET page_id = %s WHERE page_id = %s"
@@ -127,12 +149,18 @@ def _move(old: str, new: str) -> list[MovedPost]:
     execute(MOVE_COUNTS_OF_COMMUNITIES, {"old": old, "new": new} | _counts_of_communities(moved))
     execute(MOVE_SEARCH_ENTRIES, [new, old])
     execute(MOVE_CHANGES, [new, old])
+    _move_discussions(old, new)
     execute(DELETE_PAGE, [old])
     execute(DELETE_REDIRECT, [new])
     execute(UPDATE_REDIRECTS, [new, old])
     execute(INSERT_REDIRECT, [old, new])
     invalidate(page_tag(old), page_tag(new), *_tags_of(moved))
     return moved
+
+
+def _move_discussions(old: str, new: str) -> None:
+    for statement in (MOVE_CLOSINGS, MOVE_CLOSING_DECISIONS, LOCK_COMMUNITIES, MOVE_PINS, DELETE_SURPLUS_PINS):
+        execute(statement, {"old": old, "new": new})
 
 
 def _move_posts(old: str, new: str) -> list[MovedPost]:

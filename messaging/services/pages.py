@@ -33,6 +33,7 @@ COUNT_UNUSED = """
 SELECT count(*) FROM messaging_page page
 WHERE greatest(page.created_at, page.handed_out_at) < %(before)s
     AND NOT EXISTS (SELECT FROM messaging_message message WHERE message.page_id = page.id)
+    AND NOT EXISTS (SELECT FROM messaging_closedpage closed WHERE closed.page_id = page.id)
 """
 # The last page of a batch, by key. Without a parameter as the limit, for which the planner would expect a tenth of the
 # table.
@@ -47,6 +48,7 @@ DELETE FROM messaging_page WHERE id = ANY(ARRAY(
     WHERE page.id > %(after)s AND page.id <= %(last)s
         AND greatest(page.created_at, page.handed_out_at) < %(before)s
         AND NOT EXISTS (SELECT FROM messaging_message message WHERE message.page_id = page.id OFFSET 0)
+        AND NOT EXISTS (SELECT FROM messaging_closedpage closed WHERE closed.page_id = page.id OFFSET 0)
     ORDER BY page.id FOR UPDATE OF page SKIP LOCKED
 ))
 """
@@ -117,7 +119,7 @@ def _page_id(url: str) -> str | None:
 
 
 def count_unused_pages(*, before: datetime) -> int:
-    """The number of pages without a post that were last issued before that time."""
+    """The number of pages without a post, closed nowhere, that were last issued before that time."""
     row = fetch_one(COUNT_UNUSED, {"before": before})
     return row[0] if row else 0
 

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from rest_framework.decorators import action
+
 from config.api.credentials import CredentialKind
+from config.api.exceptions import NotFound
 from config.api.operations import operation
 from config.api.pagination import CursorPage, envelope
 from config.api.requests import ApiRequest
@@ -12,9 +15,23 @@ from config.api.responses import Response
 from config.api.serializers import render
 from config.api.viewsets import ApiViewSet
 from messaging.cache_tags import COMMUNITIES, community_tag
-from messaging.exceptions import CommunityCreationClosed, CommunityNotFound, SlugTaken, TooManyCommunities
+from messaging.exceptions import (
+    CommunityCreationClosed,
+    CommunityNotFound,
+    SlugTaken,
+    TooManyCommunities,
+    page_id_needed,
+)
+from messaging.fields import PAGE_ID_SCHEMA
 from messaging.models import Community
-from messaging.serializers.communities import CommunitiesQuery, CommunityListSerializer, CommunitySerializer
+from messaging.page_ids import is_page_id
+from messaging.queries.discussions import discussion_of
+from messaging.serializers.communities import (
+    CommunitiesQuery,
+    CommunityListSerializer,
+    CommunitySerializer,
+    DiscussionSerializer,
+)
 from messaging.serializers.moderation import NewCommunity
 from messaging.services.communities import create_community
 
@@ -60,6 +77,24 @@ class CommunityViewSet(ApiViewSet):
         community_id = self.path_id(CommunityNotFound)
         return self.read(lambda: _found(community_id), community_tag(community_id))
 
+    @action(detail=True, url_path="pages/<str:pageId>")
+    @operation(
+        "getDiscussion",
+        callers={CredentialKind.PUBLIC},
+        path={"pageId": PAGE_ID_SCHEMA},
+        response=DiscussionSerializer,
+        errors=(CommunityNotFound, NotFound),
+    )
+    def discussion(self, request: ApiRequest, id: str, pageId: str) -> Response:  # noqa: N803  of the path
+        """Get whether a community takes posts on a page.
+
+        A closed discussion can be read; its posts can be edited, deleted and reacted to.
+        """
+        if not is_page_id(pageId):
+            raise NotFound(page_id_needed(pageId))
+        community_id = self.path_id(CommunityNotFound)
+        return self.read_uncached(lambda: _discussion(community_id, pageId))
+
 
 def _listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
     communities = Community.objects.with_posts()
@@ -75,3 +110,11 @@ def _found(community_id: UUID) -> dict[str, Any]:
         raise CommunityNotFound
     found: dict[str, Any] = render(CommunitySerializer, community)
     return found
+
+
+def _discussion(community_id: UUID, page_id: str) -> dict[str, Any]:
+    found = discussion_of(community_id=community_id, page_id=page_id)
+    if found is None:
+        raise CommunityNotFound
+    record: dict[str, Any] = render(DiscussionSerializer, found)
+    return record

@@ -119,6 +119,7 @@ class MessageViewSet(ApiViewSet):
             *WRITING_ERRORS,
             exceptions.CommunityMismatch,
             exceptions.CommunityNotFound,
+            exceptions.DiscussionClosed,
             exceptions.ParentNotFound,
             exceptions.QuoteNotFound,
             exceptions.UnknownPage,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest
 from rest_framework.decorators import action
@@ -8,6 +9,7 @@ from rest_framework.decorators import action
 from config.api.credentials import CredentialKind
 from config.api.fields import ListQuery
 from config.api.ids import id_in_path
+from config.api.openapi.example_values import TIME
 from config.api.operations import operation
 from config.api.pagination import envelope
 from config.api.requests import ApiRequest
@@ -18,6 +20,7 @@ from config.writes.idempotency import Replay
 from messaging.exceptions import (
     AccountNotFound,
     BanNotFound,
+    ClosingNotFound,
     CommunityNotFound,
     CreatorProtected,
     LastModerator,
@@ -27,14 +30,21 @@ from messaging.exceptions import (
     ModeratorNotFound,
     ModeratorRequired,
     NotInThisState,
+    NotPinnable,
     PersonNotFound,
+    PinNotFound,
     TooManyModerators,
+    TooManyPins,
+    UnknownPage,
 )
+from messaging.fields import PAGE_ID_SCHEMA
 from messaging.models import Message
 from messaging.models.moderation import QueueState
+from messaging.queries.discussions import discussion_of
 from messaging.queries.moderation import moderation_queue
 from messaging.serializers import moderation as serializers
-from messaging.services import bans, hiding_here, moderating, moderators
+from messaging.serializers.communities import DiscussionSerializer
+from messaging.services import bans, closing, hiding_here, moderating, moderators, pinning
 
 PERSON = {CredentialKind.PERSON}
 
@@ -108,6 +118,36 @@ class ModeratedMessageViewSet(ApiViewSet):
         """Publish a hidden post again."""
         return self._decide(moderating.restore)
 
+    @action(detail=True, methods=["post"])
+    @operation(
+        "pinMessage",
+        **OF_POST
+        | {"body": serializers.NewPin, "response": serializers.PinnedSerializer}
+        | {"errors": (*OF_POST["errors"], NotPinnable, TooManyPins)},
+    )
+    def pin(self, request: ApiRequest, id: str) -> Response:
+        """Show a published post of a community first on its page; at most three.
+
+        Its pin is not shown while the post is not public, and makes room then for another one.
+        """
+        pin = pinning.pin_message(message_id=self.path_id(MessageNotFound), by=request.user, **self.body())
+        return Response({"id": pin.message_id, "pinned": True})
+
+    @pin.mapping.delete
+    @operation(
+        "unpinMessage",
+        callers=PERSON,
+        authorize_replay=_authorize_post_replay,
+        response=serializers.PinnedSerializer,
+        errors=(MessageNotFound, ModeratorRequired, PinNotFound),
+        example={"pinned": False},
+    )
+    def unpin(self, request: ApiRequest, id: str) -> Response:
+        """Show the post in its place again."""
+        message_id = self.path_id(MessageNotFound)
+        pinning.unpin_message(message_id=message_id, by=request.user)
+        return Response({"id": message_id, "pinned": False})
+
     def _decide(self, decide: Any) -> Response:
         message_id = self.path_id(MessageNotFound)
         post: Message = decide(message_id=message_id, by=self.request.user, **self.body())
@@ -180,6 +220,42 @@ class ModeratedCommunityViewSet(ApiViewSet):
         bans.lift_ban(community_id=ids[0], account_id=ids[1], by=request.user)
         return _ended(*ids)
 
+    @action(detail=True, methods=["post"])
+    @operation(
+        "closeDiscussion",
+        **OF_COMMUNITY,
+        body=serializers.NewClosing,
+        response=DiscussionSerializer,
+        errors=(*REFUSED, UnknownPage),
+        example={"closed": True, "closedAt": TIME},
+    )
+    def closed(self, request: ApiRequest, id: str) -> Response:
+        """Take no more posts of the community on a page.
+
+        Posts, replies and quotes are refused with `discussion_closed`, also those of moderators. Reading, edits,
+        deletions and reactions go on, and posts that wait for approval can be approved.
+        """
+        community_id = self.path_id(CommunityNotFound)
+        closed = closing.close_discussion(community_id=community_id, by=request.user, **self.body())
+        return _discussion(community_id, closed.page_id)
+
+    @action(detail=True, methods=["delete"], url_path="closed/<str:pageId>")
+    @operation(
+        "reopenDiscussion",
+        **OF_COMMUNITY,
+        path={"pageId": PAGE_ID_SCHEMA},
+        response=DiscussionSerializer,
+        errors=(*REFUSED, ClosingNotFound),
+    )
+    def reopened(self, request: ApiRequest, id: str, pageId: str) -> Response:  # noqa: N803  as above
+        """Take posts of the community on a page again.
+
+        What the rule `closeAfterDays` has closed stays closed.
+        """
+        community_id = self.path_id(CommunityNotFound)
+        closing.reopen_discussion(community_id=community_id, page_id=pageId, by=request.user)
+        return _discussion(community_id, pageId)
+
     @action(detail=True, methods=["get"], url_path="hidden")
     @operation(
         "listHiddenHere",
@@ -223,6 +299,10 @@ class ModeratedCommunityViewSet(ApiViewSet):
 
     def _ids(self, missing: Any) -> tuple[Any, Any]:
         return self.path_id(CommunityNotFound), self.path_id(missing, "accountId")
+
+
+def _discussion(community_id: UUID, page_id: str) -> Response:
+    return Response(render(DiscussionSerializer, discussion_of(community_id=community_id, page_id=page_id)))
 
 
 def _ended(community_id: Any, account_id: Any) -> Response:

@@ -14,7 +14,7 @@ from moving.exports.reading import ExportedPost, Reader
 from moving.own_format import FORMAT, VERSION
 
 # What follows from other fields and lines.
-DERIVED = {"url", "pageId", "quote", "replyCount", "quoteCount", "reactionCounts", "reactionTotal"}
+DERIVED = {"url", "authorRole", "pageId", "quote", "replyCount", "quoteCount", "reactionCounts", "reactionTotal"}
 # A field that is added to messages is exported.
 FIELDS = [field.name for field in MESSAGE_FIELDS if field.name not in DERIVED]
 OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z

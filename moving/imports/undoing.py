@@ -20,7 +20,17 @@ from config.cache.versions import EVERYTHING, invalidate
 from config.database.sql import database_now, execute, fetch_all
 from config.writes.retries import retried
 from messaging.deleted_accounts import HEIR_IDS
-from messaging.models import Account, Act, Decision, HandleClaim, Message, MessageStatus, MessageVersion, Report
+from messaging.models import (
+    Account,
+    Act,
+    Decision,
+    HandleClaim,
+    Message,
+    MessageStatus,
+    MessageVersion,
+    Pin,
+    Report,
+)
 from messaging.personal_data.erasing import heirs
 from messaging.personal_data.posts import DELETED
 from messaging.services.counting import count_answers
@@ -137,6 +147,7 @@ def _remove(ids: Collection[UUID]) -> None:
     MessageVersion.objects.filter(message__in=ids).delete()
     Report.objects.filter(message__in=ids).delete()
     Reaction.objects.filter(message__in=ids).delete()
+    Pin.objects.filter(message__in=ids).delete()
     # Within the batch a post that stays may quote one that goes.
     Message.objects.filter(quote__in=ids).update(quote=None)
     # What a moderator has decided stays in the log of the community.

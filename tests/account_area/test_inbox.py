@@ -17,7 +17,7 @@ from messaging.models import Account, Message
 from messaging.services.moderation import hide_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
-from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
 # Rows of the change log can be read after their transaction.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -94,6 +94,26 @@ def test_a_wrong_cursor_is_400_and_marks_nothing(client: Client, person: Account
     assert client.post(INBOX, {"newest": newest}).status_code == 400
     assert client.get(INBOX, {"before": newest or "x"}).status_code == 400
     assert count_unread(person.pk) == 1
+
+
+def test_posts_that_wait_are_told_with_a_link_to_the_queue(client: Client, person: Account) -> None:
+    community = CommunityFactory(name="Harbour <b>", slug="harbour", pre_moderation="everyone")
+    community.moderators.create(account=person)
+    post = MessageFactory(community=community, content="Reported text")
+    for _ in range(2):
+        reporter = Api.as_person(PersonFactory())
+        assert reporter.post(f"/api/messages/{post.pk}/report", {"reason": "spam"}).status == 200
+    body = {"pageId": post.page_id, "communityId": str(community.pk), "content": "Held text"}
+    assert Api.as_person(PersonFactory()).post("/api/messages", body).status == 201
+    shown = text(client)
+    assert "1 reported post waits in Harbour &lt;b&gt;" in shown
+    assert "1 post waits for approval in Harbour &lt;b&gt;" in shown
+    for state in ("reported", "pending"):
+        assert f'href="/account/communities/harbour/moderation/?state={state}"' in shown
+    assert "Reported text" in shown
+    assert "Held text" not in shown
+    assert "not public any more" not in shown
+    assert count_unread(person.pk) == 2
 
 
 def test_the_cursor_of_another_person_is_refused(client: Client, person: Account) -> None:

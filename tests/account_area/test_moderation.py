@@ -14,13 +14,15 @@ from django.test import Client
 from account_area.moderation.queries import POSTS_OF_PAGE
 from embeds.models import Embed
 from messaging.exceptions import ModeratorRequired
-from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator
+from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator, Page
 from messaging.models.report import open_reports
 from messaging.personal_data.erasing import heirs
 from messaging.services import moderating
 from messaging.services.bans import ban_account
+from messaging.services.closing import close_discussion, reopen_discussion
 from messaging.services.communities import create_community
 from messaging.services.moderation import hide_message, restore_message
+from messaging.services.pinning import pin_message, unpin_message
 from messaging.services.reporting import report_message
 from tests.admin.bystanders import Unchanged
 from tests.api import Api
@@ -349,6 +351,33 @@ def test_rules_and_words_are_saved_and_logged(client: Client, community: Communi
     decision = Decision.objects.filter(act="changed").get()
     assert (set(decision.columns), decision.reason) == ({"pre_moderation", "blocked_words"}, "Spam.")
     assert "Changed the rules" in html(client, path(community, "log/"))
+
+
+def test_the_days_until_a_discussion_closes_are_saved(client: Client, community: Community) -> None:
+    sent = rules_form(client, community)
+    assert "Days until a discussion closes" in html(client, path(community, "rules/"))
+    for days, status, stored in (("30", 302, 30), ("-1", 200, 30), ("3651", 200, 30), ("x", 200, 30), ("", 302, 0)):
+        sent = rules_form(client, community)
+        assert client.post(path(community, "rules/"), sent | {"close_after_days": days}).status_code == status, days
+        community.refresh_from_db()
+        assert community.close_after_days == stored
+    assert Decision.objects.filter(columns=["close_after_days"]).count() == 2
+
+
+def test_the_log_has_closings_with_their_page_and_pins(client: Client, community: Community, person: Account) -> None:
+    post = MessageFactory(community=community, content="The rules")
+    close_discussion(community_id=community.pk, page_id=post.page_id, by=person, reason="Done.")
+    reopen_discussion(community_id=community.pk, page_id=post.page_id, by=person)
+    pin_message(message_id=post.pk, by=person)
+    unpin_message(message_id=post.pk, by=person)
+    text = html(client, path(community, "log/"))
+    for expected in ("Closed a discussion", "Reopened a discussion", "Pinned a post", "Unpinned a post", "Done."):
+        assert expected in text
+    assert text.count(post.page.normalized_url.removeprefix("https://")) == 2
+    # The page may be pruned.
+    post.delete()
+    Page.objects.all().delete()
+    assert html(client, path(community, "log/")).count("Closed a discussion") == 1
 
 
 def test_a_change_by_another_moderator_is_not_overwritten(client: Client, community: Community) -> None:

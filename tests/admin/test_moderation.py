@@ -10,7 +10,7 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.utils import timezone
 
-from messaging.models import Account, Message, MessageStatus
+from messaging.models import Account, ClosedPage, Decision, Message, MessageStatus, Pin
 from messaging.services.moderation import hide_message, restore_message
 from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
@@ -210,3 +210,36 @@ def test_a_reply_in_a_hidden_thread_says_so(admin_client: Client) -> None:
     assert "in a hidden thread" in read(admin_client, reply)
     restore_message(message_id=parent.pk, by=boss)
     assert "in a hidden thread" not in read(admin_client, reply)
+
+
+def test_a_post_is_pinned_and_its_discussion_closed_and_reopened(admin_client: Client, unchanged: Unchanged) -> None:
+    community = CommunityFactory()
+    post, other = (MessageFactory(community=community) for _ in range(2))
+    unchanged(Pin.objects.create(community=community, page=other.page, message=other))
+    unchanged(ClosedPage.objects.create(community=CommunityFactory(), page=post.page))
+    own_pins, closings = Pin.objects.filter(message=post), ClosedPage.objects.filter(community=community)
+    decide(admin_client, post, "pin", reason="The rules.")
+    decide(admin_client, post, "close-discussion", reason="Done.")
+    assert (own_pins.count(), closings.get().page_id) == (1, post.page_id)
+    assert set(Decision.objects.values_list("act", "reason")) == {("pinned", "The rules."), ("closed", "Done.")}
+    text = read(admin_client, community)
+    assert f"Closed on pages: 1</summary><ul><li>{post.page.normalized_url}</li>" in text
+    assert "Pinned posts: 2" in text
+    shown = read(admin_client, post)
+    assert "Unpin" in shown
+    assert "Reopen the discussion" in shown
+    decide(admin_client, post, "unpin", reason="")
+    decide(admin_client, post, "reopen-discussion", reason="")
+    assert not own_pins.exists()
+    assert not closings.exists()
+
+
+def test_a_fourth_pin_and_the_pin_of_a_reply_are_refused(admin_client: Client) -> None:
+    community, here = CommunityFactory(), PageFactory()
+    *pinned, fourth = (MessageFactory(community=community, page=here) for _ in range(4))
+    for post in pinned:
+        decide(admin_client, post, "pin", reason="")
+    assert "too many pins" in decide(admin_client, fourth, "pin", reason="")
+    reply = MessageFactory(community=community, parent=fourth)
+    assert ">Pin<" not in read(admin_client, reply)
+    assert Pin.objects.count() == 3

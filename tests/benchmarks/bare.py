@@ -110,7 +110,9 @@ def post(environ: dict[str, Any]) -> Answer:
         written |= {"status": "published", "content": sent["content"], "attachments": "[]", "now": datetime.now(UTC)}
         values |= written
         account: Any = Author(*author)
-        answer = orjson.dumps(new_message(values, author=account, page_url=opened[PAGE_URL], quote=(None,) * 7))
+        url = opened[PAGE_URL]
+        message = new_message(values, author=account, is_moderator=False, page_url=url, quote=(None,) * 7)
+        answer = orjson.dumps(message)
         stored = {
             "stored_key": mac,
             "stored_body": b"",

@@ -16,6 +16,7 @@ RULES = {
     "preModeration": "off",
     "reportsToHide": 0,
     "embedding": "open",
+    "closeAfterDays": 0,
 }
 
 

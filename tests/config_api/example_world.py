@@ -12,7 +12,7 @@ from embeds.host_proofs import add_host
 from embeds.models import Embed, Sighting
 from embeds.services import set_blacklist
 from messaging.fields import EXAMPLE_PAGE_URL
-from messaging.models import Account, Ban, Community, HiddenHere, Message, Moderator, Page, Webhook
+from messaging.models import Account, Ban, ClosedPage, Community, HiddenHere, Message, Moderator, Page, Pin, Webhook
 from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder
 from tests.api import Api
 from tests.embeds.making import an_embed
@@ -123,6 +123,13 @@ class ExampleWorld:
     def in_community_as(self, status: str) -> Any:
         """The id of a post of the community."""
         return MessageFactory(page=self.page, author=self.ada, community=self.community, status=status).pk
+
+    def pinned(self) -> Any:
+        post = MessageFactory(page=self.page, author=self.ada, community=self.community)
+        return Pin.objects.create(message=post, page=self.page, community=self.community).message_id
+
+    def closed(self) -> Any:
+        return ClosedPage.objects.create(page=self.page, community=self.community).community_id
 
     def only_id(self, row: type[Ban | Moderator] | None = None) -> Any:
         """The id of both Ada and the community, since the examples have one id; `row` connects them."""

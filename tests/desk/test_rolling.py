@@ -34,6 +34,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_posts_and_reports_count_for_their_author_community_and_the_service() -> None:
     person, community, holder = PersonFactory(), CommunityFactory(), agent_with_token()
+    # They get events of the same name in their inboxes.
+    for _ in range(3):
+        community.moderators.create(account=PersonFactory())
     post = write(by=person, communityId=str(community.pk))
     write(by=person)
     write(by=holder.api, communityId=str(community.pk))

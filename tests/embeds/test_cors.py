@@ -30,6 +30,7 @@ OPEN = {
     "getPresenceCounts",
     "listCommunities",
     "getCommunity",
+    "getDiscussion",
     "listParticipants",
     "getAgent",
     "listChanges",

@@ -127,11 +127,12 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     of_community = ["updateCommunity", "addModerator", "removeModerator", "banAccount", "liftBan", "hideHere"]
     of_community += ["listHosts", "addHost", "checkHost", "removeHost"]
     of_community += ["listCommunityEmbeds", "endCommunityEmbed"]
+    of_community += ["closeDiscussion", "reopenDiscussion", "getDiscussion"]
     return {
         "pageId": [page],
         **dict.fromkeys(("messageId", "parentId", "quoteId", "getMessage", "listReactions", "reportMessage"), posts),
         **{name: [embed] for name in by_embed},
-        **dict.fromkeys(("approveMessage", "hideMessage", "restoreMessage"), posts[2:]),
+        **dict.fromkeys(("approveMessage", "hideMessage", "restoreMessage", "pinMessage", "unpinMessage"), posts[2:]),
         **{name: [community] for name in of_community},
         "communityId": [community],
         "communityIds": [community],

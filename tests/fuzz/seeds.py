@@ -157,6 +157,8 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     "approveMessage": lambda _ids: {"reason": "Fine"},
     "hideMessage": lambda _ids: {"reason": "No"},
     "restoreMessage": lambda _ids: {"reason": "Fine"},
+    "pinMessage": lambda _ids: {"reason": "Rules"},
+    "closeDiscussion": lambda ids: {"pageId": ids["pageId"][0], "reason": "Done"},
     "updateCommunity": lambda _ids: {"blockedWords": ["forbidden*"], "rules": {"reportsToHide": 3}},
     "addModerator": lambda _ids: {"handle": "generated"},
     "endCommunityEmbed": lambda _ids: {"reason": "No"},

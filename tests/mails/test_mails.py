@@ -170,6 +170,20 @@ def test_moderators_get_reported_and_pending_posts_at_most_once_an_hour(mail_ser
     assert f"/account/communities/{community.slug}/moderation/" in text
 
 
+def test_the_inbox_events_of_moderators_are_no_mails_of_their_own(mail_server: MailServer) -> None:
+    """A post that waits is one notice for each moderator, whoever else is told in an inbox."""
+    community = CommunityFactory(pre_moderation=PreModeration.EVERYONE)
+    moderators = [reachable() for _ in range(3)]
+    for moderator in moderators:
+        Moderator.objects.create(community=community, account=moderator)
+    begin()
+    report(str(MessageFactory(community=community).pk))
+    write({"pageId": MessageFactory().page_id, "communityId": str(community.pk), "content": "Held"})
+    collect_all()
+    assert Change.objects.filter(account_id__in=[moderator.pk for moderator in moderators]).count() == 6
+    assert [Notice.objects.filter(mailing__account=moderator).count() for moderator in moderators] == [2, 2, 2]
+
+
 @pytest.mark.parametrize("frequency", [AT_ONCE, DAILY])
 def test_a_former_moderator_gets_no_post_that_waits(mail_server: MailServer, frequency: Frequency) -> None:
     """The rights count when the mail is sent, in each of the communities."""

@@ -50,6 +50,7 @@ def test_a_community_has_its_rules_and_the_number_of_its_posts() -> None:
             "allowedTagTypes": ["claim"],
             "preModeration": "agents",
             "embedding": "open",
+            "closeAfterDays": 0,
         },
         "posts": 2,
     }

@@ -255,7 +255,7 @@ def test_a_quote_contains_its_target_only_while_that_is_published(page_id: str) 
 FIELDS = (
     "id content status author pageId communityId parentId quoteId quote tagType payload anchorText contextAnchor "
     "attachments language sourceApp replyCount quoteCount reactionCounts reactionTotal createdAt updatedAt url pageUrl "
-    "editedAt imported importedScore"
+    "editedAt imported importedScore authorRole"
 )
 
 

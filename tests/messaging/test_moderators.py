@@ -177,7 +177,7 @@ def test_a_ban_is_checked_by_the_query_of_the_community(community: Community) ->
         assert Api.as_person(PersonFactory()).post("/api/messages", body).status == 201
     statements = [query["sql"] for query in captured if "messaging_ban" in query["sql"]]
     assert len(statements) == 1
-    assert 'FROM "messaging_community"' in statements[0]
+    assert "FROM messaging_community" in statements[0]
 
 
 def test_reports_of_banned_accounts_put_no_post_back(community: Community, api: Api) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from embeds.models import HostProof
-from messaging.models import Account, Ban, HiddenHere, Moderator
+from messaging.models import Account, Ban, ClosedPage, HiddenHere, Moderator, Pin
 from messaging.services.sessions import start_session
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed
-from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.panel_sessions import panel_headers, panel_secret
 from tests.webhooks.making import GLOBAL_URL, a_webhook
 
@@ -45,11 +45,16 @@ getPresenceCounts     ok      bad  ok        ok     ok     ok      ok     ok    
 listParticipants      ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listCommunities       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getCommunity          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getDiscussion         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 createCommunity       anon    bad  deny      deny   deny   ok     ok      bad    bad    ok     bad
 listModerationQueue   anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 approveMessage        anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 hideMessage           anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 restoreMessage        anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+pinMessage            anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+unpinMessage          anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+closeDiscussion       anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+reopenDiscussion      anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 updateCommunity       anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 addModerator          anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 removeModerator       anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
@@ -144,6 +149,9 @@ class World:
         self.held, self.shown, self.hidden = (
             MessageFactory(community=self.community, status=status) for status in ("pending", "published", "hidden")
         )
+        pinned = MessageFactory(community=self.community)
+        self.pin = Pin.objects.create(message=pinned, page=pinned.page, community=self.community)
+        self.closed = ClosedPage.objects.create(page=PageFactory(), community=self.community)
         self.owner, self.boss = PersonFactory(password=PASSWORD), SuperAdminFactory()
         self.embed = an_embed(self.owner)
         self.foreign_embed = an_embed(community_id=self.community.pk)
@@ -215,11 +223,16 @@ class World:
             "listParticipants": Call("GET", f"/v1/presence/participants?pageId={self.post.page_id}"),
             "listCommunities": Call("GET", "/v1/communities"),
             "getCommunity": Call("GET", f"/v1/communities/{self.community.pk}"),
+            "getDiscussion": Call("GET", f"/v1/communities/{self.community.pk}/pages/{self.post.page_id}"),
             "createCommunity": Call("POST", "/v1/communities", {"name": "New"}),
             "listModerationQueue": Call("GET", f"/v1/moderation/queue?communityId={self.community.pk}"),
             "approveMessage": Call("POST", f"{moderated}/messages/{self.held.pk}/approve", {}),
             "hideMessage": Call("POST", f"{moderated}/messages/{self.shown.pk}/hide", {}),
             "restoreMessage": Call("POST", f"{moderated}/messages/{self.hidden.pk}/restore", {}),
+            "pinMessage": Call("POST", f"{moderated}/messages/{self.shown.pk}/pin", {}),
+            "unpinMessage": Call("DELETE", f"{moderated}/messages/{self.pin.message_id}/pin"),
+            "closeDiscussion": Call("POST", f"{of_community}/closed", {"pageId": self.post.page_id}),
+            "reopenDiscussion": Call("DELETE", f"{of_community}/closed/{self.closed.page_id}"),
             "updateCommunity": Call("PUT", of_community, {"rules": {"readOnly": True}}),
             "addModerator": Call("POST", f"{of_community}/moderators", {"handle": self.newcomer.handle}),
             "removeModerator": Call("DELETE", f"{of_community}/moderators/{self.moderators[1].pk}"),

@@ -10,11 +10,13 @@ from community_messaging.records import (
     Community,
     CommunityEmbed,
     Decided,
+    Discussion,
     EndedEmbed,
     Hidden,
     ModeratedCommunity,
     ModeratedMessage,
     Moderator,
+    Pinned,
     RuleChanges,
 )
 from community_messaging.requests import get, write
@@ -64,6 +66,33 @@ class ModerationCalls(Session):
         """Publish a hidden post again (restoreMessage)."""
         request = write("POST", "/v1/moderation/messages/{id}/restore", message_id, key=key, reason=reason)
         return self.ask(Decided, request)
+
+    @call
+    def pin_message(self, message_id: str, *, reason: str | None = None, key: str | None = None) -> Steps[Pinned]:
+        """Show a post first on its page (pinMessage)."""
+        request = write("POST", "/v1/moderation/messages/{id}/pin", message_id, key=key, reason=reason)
+        return self.ask(Pinned, request)
+
+    @call
+    def unpin_message(self, message_id: str, *, key: str | None = None) -> Steps[Pinned]:
+        """Show a post in its place again (unpinMessage)."""
+        return self.ask(Pinned, write("DELETE", "/v1/moderation/messages/{id}/pin", message_id, key=key))
+
+    @call
+    def close_discussion(
+        self, community_id: str, page_id: str, *, reason: str | None = None, key: str | None = None
+    ) -> Steps[Discussion]:
+        """Take no more posts of a community on a page (closeDiscussion)."""
+        body = {"page_id": page_id, "reason": reason}
+        request = write("POST", "/v1/moderation/communities/{id}/closed", community_id, key=key, **body)
+        return self.ask(Discussion, request)
+
+    @call
+    def reopen_discussion(self, community_id: str, page_id: str, *, key: str | None = None) -> Steps[Discussion]:
+        """Take posts of a community on a page again (reopenDiscussion)."""
+        ids = (community_id, page_id)
+        request = write("DELETE", "/v1/moderation/communities/{id}/closed/{pageId}", *ids, key=key)
+        return self.ask(Discussion, request)
 
     @call
     def update_community(

@@ -8,6 +8,7 @@ from community_messaging.declarations import call, listing
 from community_messaging.records import (
     Account,
     Community,
+    Discussion,
     Message,
     NormalizedUrl,
     OwnReaction,
@@ -125,6 +126,11 @@ class ReadingCalls(Session):
     def community(self, community_id: str) -> Steps[Community]:
         """One community with its rules (getCommunity)."""
         return self.ask(Community, get("/v1/communities/{id}", community_id))
+
+    @call
+    def discussion(self, community_id: str, page_id: str) -> Steps[Discussion]:
+        """Whether a community takes posts on a page (getDiscussion)."""
+        return self.ask(Discussion, get("/v1/communities/{id}/pages/{pageId}", community_id, page_id))
 
     @call
     def agent(self, handle: str) -> Steps[PublicAgent]:

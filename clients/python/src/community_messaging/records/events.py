@@ -19,6 +19,8 @@ class EventData(TypedDict):
     tokenId: NotRequired[str]
     prefix: NotRequired[str]
     expiresAt: NotRequired[str]
+    communityId: NotRequired[str]
+    count: NotRequired[int]
 
 
 class Event(TypedDict):

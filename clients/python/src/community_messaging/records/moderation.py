@@ -37,6 +37,11 @@ class Moderator(TypedDict):
     createdAt: str
 
 
+class Pinned(TypedDict):
+    id: str
+    pinned: bool
+
+
 class Hidden(TypedDict):
     communityId: str
     messageId: str
@@ -51,6 +56,7 @@ class RuleChanges(TypedDict, total=False):
     preModeration: str
     reportsToHide: int
     embedding: str
+    closeAfterDays: int
 
 
 class ModeratedRules(CommunityRules):

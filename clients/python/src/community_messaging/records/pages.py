@@ -35,6 +35,7 @@ class CommunityRules(TypedDict):
     allowedTagTypes: list[str]
     preModeration: str
     embedding: str
+    closeAfterDays: int
 
 
 class Community(TypedDict):
@@ -43,6 +44,14 @@ class Community(TypedDict):
     slug: str
     rules: CommunityRules
     posts: int
+
+
+class Discussion(TypedDict):
+    communityId: str
+    pageId: str
+    closed: bool
+    closedAt: str | None
+    closesAt: str | None
 
 
 class SmartTag(TypedDict):

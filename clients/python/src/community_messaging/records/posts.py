@@ -25,6 +25,7 @@ class PlainMessage(TypedDict):
     content: str
     status: str
     author: Account
+    authorRole: str | None
     pageId: str
     pageUrl: str
     communityId: str | None
