@@ -12,7 +12,8 @@ from messaging.queries.shown import Shown
 FIND = """
 SELECT community_id, status, shows, domain_whitelist,
     EXISTS (SELECT FROM messaging_hiddenhere hidden WHERE hidden.community_id = embed.community_id)
-    OR EXISTS (SELECT FROM messaging_ban ban WHERE ban.community_id = embed.community_id)
+    OR EXISTS (SELECT FROM messaging_ban ban WHERE ban.community_id = embed.community_id),
+    EXISTS (SELECT FROM messaging_pin pin WHERE pin.community_id = embed.community_id)
 FROM embeds_embed embed WHERE id = %s AND deleted_at IS NULL
 """
 
@@ -25,8 +26,8 @@ class EmbedViews:
         row = fetch_one(FIND, [embed_id])
         if row is None:
             raise EmbedNotFound
-        community_id, status, shows, whitelist, is_filtered = row
+        community_id, status, shows, whitelist, is_filtered, has_pins = row
         if status != EmbedStatus.ACTIVE:
             raise EmbedNotActive(status=status)
         everyone = shows == Shows.EVERYONE
-        return Shown(community_id, everyone, is_filtered and everyone, tuple(whitelist))
+        return Shown(community_id, everyone, is_filtered and everyone, has_pins, tuple(whitelist))

@@ -8,7 +8,7 @@ from config.cache.versions import invalidate
 
 # The tag of every list of communities: their names, rules and numbers of posts.
 COMMUNITIES = "communities"
-# The tag of what embeds show: posts that a community has hidden on its pages, and bans.
+# The tag of what embeds show: posts that a community has hidden on its pages or pinned, and bans.
 SHOWN = "shown"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -50,13 +50,18 @@ OF_PARENT = f"""{is_listed("m")} AND m.parent_id = %(parent)s AND {{shown}} AND 
 
 @dataclass(frozen=True, slots=True)
 class MessageList:
-    """The posts of a page, or the replies to `parent_id` there: of `shown`, those that the widget shows."""
+    """The posts of a page, or the replies to `parent_id` there: of `shown`, those that the widget shows.
+
+    `only` and `without`: those that a community has pinned there, which are listed before the others.
+    """
 
     page_id: str
     parent_id: UUID | None = None
     filters: Mapping[str, Any] = field(default_factory=dict)
     sort: Sort = Sort.NEWEST
     shown: Shown | None = None
+    only: Sequence[UUID] | None = None
+    without: Sequence[UUID] = ()
 
     @property
     def order(self) -> Order:
@@ -70,7 +75,8 @@ class MessageList:
     @property
     def values(self) -> dict[str, Any]:
         shown = self.shown.values if self.shown else {}
-        return {"page": self.page_id, "parent": self.parent_id, **self.filters, **shown}
+        pins = {"only": self.only and list(self.only), "without": list(self.without)}
+        return {"page": self.page_id, "parent": self.parent_id, **self.filters, **shown, **pins}
 
     @property
     def rows(self) -> str:
@@ -80,7 +86,10 @@ class MessageList:
             shown = self.shown.posts("m") if self.parent_id is None else self.shown.replies("m")
         if self.shown:
             parent_shown = self.shown.any("p")
-        return (OF_PAGE if self.parent_id is None else OF_PARENT).format(shown=shown, parent_shown=parent_shown)
+        rows = (OF_PAGE if self.parent_id is None else OF_PARENT).format(shown=shown, parent_shown=parent_shown)
+        if self.without:
+            rows += " AND m.id <> ALL(%(without)s::uuid[])"
+        return rows if self.only is None else f"{rows} AND m.id = ANY(%(only)s::uuid[])"
 
     @property
     def filtered(self) -> list[str]:

@@ -42,13 +42,15 @@ SHOWN_AMONG = "SELECT m.id FROM messaging_message m WHERE m.id = ANY(%(ids)s::uu
 class Shown:
     """The posts that the widgets of a community show.
 
-    `everyone`: those of others too; `is_filtered`: the community has hidden posts there or has banned accounts.
+    `everyone`: those of others too; `is_filtered`: the community has hidden posts there or has banned accounts;
+    `has_pins`: it has pinned posts on some page.
     `whitelist` has the entries of the embed, which name the pages that a search in all of them is about.
     """
 
     community_id: UUID
     everyone: bool = False
     is_filtered: bool = False
+    has_pins: bool = False
     whitelist: tuple[str, ...] = ()
 
     @property

@@ -89,10 +89,11 @@ class PlainMessageSerializer(DraftSerializer):
 
 
 class MessageSerializer(PlainMessageSerializer):
-    openapi_example: ClassVar[dict[str, Any]] = {"topReply": None}
+    openapi_example: ClassVar[dict[str, Any]] = {"topReply": None, "pinned": False}
     topReply = PlainMessageSerializer(
         allow_null=True, required=False, help_text="With `includeTopReply=true`: most reactions, then oldest."
     )
+    pinned = serializers.BooleanField(required=False, help_text="In lists with `embedId`: first of all posts.")
 
 
 class RemainingSerializer(serializers.Serializer[Any]):

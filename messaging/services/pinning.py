@@ -12,7 +12,7 @@ from django.db import transaction
 
 from config.cache.versions import invalidate
 from config.writes.retries import retried
-from messaging.cache_tags import message_tag, page_tag
+from messaging.cache_tags import SHOWN, message_tag, page_tag
 from messaging.exceptions import NotInThisState, NotPinnable, PinNotFound, TooManyPins
 from messaging.models import Account, Act, Community, Message, MessageStatus, Pin
 from messaging.models.moderation import PINS_MAX
@@ -77,4 +77,4 @@ def _make_room(pins: list[Pin]) -> None:
 
 
 def _invalidate(post: Message) -> None:
-    invalidate(page_tag(post.page_id), message_tag(post.pk))
+    invalidate(page_tag(post.page_id), message_tag(post.pk), SHOWN)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from config.api.pagination import CursorPage, envelope
+from messaging.queries.discussions import pinned_of
 from messaging.queries.message_lists import FILTERS, MessageList, list_messages
 from messaging.queries.message_orders import Sort
 from messaging.services.moving import PageMoved, moved_to
@@ -21,10 +24,31 @@ def listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
         sort=Sort(query["sort"]),
         shown=shown_by(query.get("embed_id")),
     )
-    listed, next_position = list_messages(
-        asked, after=page.after, limit=page.limit, with_top_reply=query["include_top_reply"]
+    with_top_reply = query["include_top_reply"]
+    pinned = _pinned(asked)
+    # A page has room for one more post, at which the next one begins.
+    first = () if asked.filters else pinned[: page.limit - 1]
+    pins: list[dict[str, Any]] = []
+    if first and page.after is None:
+        pins, _end = list_messages(replace(asked, only=first), limit=len(first), with_top_reply=with_top_reply)
+        pins.sort(key=lambda message: first.index(message["id"]))
+    rest, next_position = list_messages(
+        replace(asked, without=first) if first else asked,
+        after=page.after,
+        limit=page.limit - len(pins),
+        with_top_reply=with_top_reply,
     )
-    if not listed and next_position is None and (page_id := moved_to(query["page_id"])) is not None:
+    messages = pins + rest
+    if not messages and next_position is None and (page_id := moved_to(query["page_id"])) is not None:
         raise PageMoved(page_id)
+    if asked.shown is not None:
+        messages = [message | {"pinned": message["id"] in pinned} for message in messages]
     next_cursor = None if next_position is None else page.cursor_at(next_position)
-    return envelope("messages", listed, next_cursor)
+    return envelope("messages", messages, next_cursor)
+
+
+def _pinned(asked: MessageList) -> Sequence[UUID]:
+    """The posts that the community of an embed has pinned on the page, the last pinned one first."""
+    if asked.shown is None or not asked.shown.has_pins or asked.parent_id is not None:
+        return ()
+    return pinned_of(asked.page_id, asked.shown.community_id)

@@ -18,6 +18,8 @@ from messaging.models import Page
 from messaging.services.bans import ban_account, lift_ban
 from messaging.services.communities import create_community
 from messaging.services.hiding_here import hide_here, show_here
+from messaging.services.moderation import hide_message
+from messaging.services.pinning import pin_message, unpin_message
 from messaging.views.changes import channel_of
 from tests.agents.factories import agent_with_token
 from tests.api import Api
@@ -160,6 +162,46 @@ def test_what_an_embed_shows_follows_its_owner_at_once(community_site: Site) -> 
     assert (changed.status, changed.json["shows"], site.listed()) == (200, "everyone", ["nobody's"])
     assert api.put(path, {"shows": "community"}).json["shows"] == "community"
     assert site.listed() == []
+
+
+@pytest.mark.parametrize("sort", ["newest", "oldest", "reactions"])
+def test_pinned_posts_are_first_on_the_first_page_in_every_order(community_site: Site, sort: str) -> None:
+    site, other = community_site, Site("community")
+    posts = [site.post(site.owner, f"own{n}", communityId=str(site.community.pk)) for n in range(6)]
+    site.post(site.owner, "reply", parentId=str(posts[2].pk))
+    elsewhere = other.post(other.owner, "other", communityId=str(other.community.pk))
+    pin_message(message_id=elsewhere.pk, by=other.owner)
+    before = [message["id"] for message in site.ask("/api/messages", pageId=site.page.pk, sort=sort)["messages"]]
+    for post in (posts[4], posts[2]):
+        pin_message(message_id=post.pk, by=site.owner)
+    first = [str(posts[2].pk), str(posts[4].pk)]
+    expected = [*first, *(message_id for message_id in before if message_id not in first)]
+    for limit in (3, 4, 100):
+        found: list[dict[str, Any]] = []
+        cursor: dict[str, str] = {}
+        while not found or cursor:
+            page = site.ask(
+                "/api/messages", pageId=site.page.pk, sort=sort, limit=limit, includeTopReply="true", **cursor
+            )
+            assert len(page["messages"]) <= limit
+            found += page["messages"]
+            cursor = {"cursor": page["nextCursor"]} if page["hasMore"] else {}
+        assert [message["id"] for message in found] == expected, limit
+        assert [message["id"] for message in found if message["pinned"]] == first
+        assert found[0]["topReply"]["content"].startswith("reply")
+    # A page of one post has no room for them.
+    alone = site.ask("/api/messages", pageId=site.page.pk, sort=sort, limit=1)["messages"]
+    assert [message["id"] for message in alone] == before[:1]
+    # A filter and other readers leave them where they are.
+    filtered = site.ask("/api/messages", pageId=site.page.pk, sort=sort, authorKind="human")["messages"]
+    assert [message["id"] for message in filtered] == before
+    plain = Api().get("/api/messages", pageId=site.page.pk).json["messages"]
+    assert all("pinned" not in message for message in plain)
+    hide_message(message_id=posts[2].pk, by=site.owner)
+    shown = site.ask("/api/messages", pageId=site.page.pk, sort=sort)["messages"]
+    assert [message["id"] for message in shown if message["pinned"]] == [str(posts[4].pk)]
+    unpin_message(message_id=posts[4].pk, by=site.owner)
+    assert not any(message["pinned"] for message in site.ask("/api/messages", pageId=site.page.pk)["messages"])
 
 
 READS: dict[str, Callable[[Site], dict[str, Any]]] = {

@@ -52,6 +52,7 @@ class PlainMessage(TypedDict):
 
 class Message(PlainMessage):
     topReply: NotRequired[PlainMessage | None]
+    pinned: NotRequired[bool]
 
 
 class DeletedMessage(TypedDict):
