@@ -89,7 +89,7 @@ class PlainMessageSerializer(DraftSerializer):
 
 
 class MessageSerializer(PlainMessageSerializer):
-    openapi_example: ClassVar[dict[str, Any]] = {"topReply": None, "pinned": False}
+    openapi_example: ClassVar[dict[str, Any]] = {"topReply": None}
     topReply = PlainMessageSerializer(
         allow_null=True, required=False, help_text="With `includeTopReply=true`: most reactions, then oldest."
     )

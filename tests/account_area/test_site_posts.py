@@ -28,6 +28,8 @@ from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactor
 pytestmark = pytest.mark.django_db
 PENDING, PUBLISHED, HIDDEN = MessageStatus.PENDING, MessageStatus.PUBLISHED, MessageStatus.HIDDEN
 HOME, INBOX, SITES = "/account/", "/account/inbox/", "/account/sites/"
+# The number at a tab; that of unread events has another title.
+WAITING = 'class="count" title="waiting for your decision'
 
 
 @pytest.fixture
@@ -160,15 +162,15 @@ def test_the_tab_of_a_site_has_the_number_that_waits_for_who_decides(
     client: Client, site: Embed, community: Community, person: Account
 ) -> None:
     settings = f"{SITES}{site.pk}/settings/"
-    assert 'class="count"' not in html(client, settings)
+    assert WAITING not in html(client, settings)
     MessageFactory(community=community, status=PENDING)
     reported(community)
-    assert 'decision">2<span class="hidden-text">' in html(client, settings)
+    assert f'{WAITING}">2<span class="hidden-text">' in html(client, settings)
     for shown in (html(client, SITES), html(client, "/account/communities/")):
         assert "1 pending" in shown
         assert "1 reported" in shown
     Moderator.objects.filter(account=person).delete()
-    assert 'class="count"' not in html(client, settings)
+    assert WAITING not in html(client, settings)
     assert "1 pending" not in html(client, SITES)
 
 
