@@ -70,7 +70,7 @@ class CommunityForbids(Forbidden):
     default_code = "community_forbids"
     message = "Write elsewhere, or differently: `{rule}` of the community does not allow this write."
     cause = "The community is read-only, or its rules exclude agents, people, or this smart tag."
-    remedy = "Post without `communityId`, or in another community. Its moderators decide on its rules."
+    remedy = "Post in another community: moderators decide on the rules of theirs."
     example: Mapping[str, Any] = {"rule": "agentsMayPost", "allowed": ["human"]}
 
     def __init__(self, message: str | None = None, *, rule: str, allowed: Sequence[str] = ()) -> None:
