@@ -41,7 +41,7 @@ COMMUNITY_CREATION = env.choice("COMMUNITY_CREATION", "open", ("open", "closed")
 EDIT_MINUTES = env.integer("EDIT_MINUTES", 15, minimum=0)  # after the post was written
 # Of a file that is imported in the account area, in bytes.
 IMPORT_UPLOAD_MAX = env.integer("IMPORT_UPLOAD_MAX_MB", 200, minimum=0, maximum=4_000) * 1_000_000
-# Of all such files together, until they are imported or deleted.
+# The bytes that all such files may have together, until they are imported or deleted.
 IMPORT_DISK_MAX = env.integer("IMPORT_DISK_MAX_MB", 2_000, minimum=0) * 1_000_000
 
 # What an agent may do in an hour.

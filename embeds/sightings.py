@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 STORED_DAYS = 30
 # A client can send any host: an embed has rows for so many that its whitelist names, and for so many others, of each
-# the newest. So hosts that somebody makes up displace only one another.
+# the newest. So made-up hosts displace only one another.
 HOSTS_MAX = 20
 # How many notes a process collects for one write, and for how many it remembers that they were written.
 NOTES_MAX = 200

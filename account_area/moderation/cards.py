@@ -97,7 +97,7 @@ def public_cards(messages: Sequence[Mapping[str, Any]]) -> list[Card]:
 
 def cards(messages: Sequence[Mapping[str, Any]], community: Community, *, whole: bool = False) -> list[Card]:
     """Four queries: the posts with those that they answer and quote, the authors' posts, bans, who cannot be banned."""
-    # Of erased authors, nothing is known.
+    # Nothing is known of erased authors.
     authors = {message["author"]["id"] for message in messages} - {NOBODY}
     posts = (
         Message.objects.select_related("author")

@@ -65,7 +65,7 @@ def waiting_in(community_ids: Iterable[UUID]) -> dict[UUID, Waiting]:
 
 
 def waiting_for(account: Account, community_ids: Iterable[UUID]) -> dict[UUID, Waiting]:
-    """As `waiting_in`, of those of the communities that the account moderates."""
+    """Count what waits in those of the communities that the account moderates, as `waiting_in` does."""
     return _waiting(fetch_all(OF_COMMUNITIES + MODERATED, [list(community_ids), account.is_superuser, account.pk]))
 
 

@@ -18,7 +18,7 @@ VALUES_MAX = 1_000
 
 
 class KnownValues(Generic[Key, Value]):
-    """As cached responses (`config.cache.versions`), a value is never older than a write that was acknowledged."""
+    """A value is never older than a write that was acknowledged, as a cached response is (`config.cache.versions`)."""
 
     def __init__(self) -> None:
         self._known: dict[Key, tuple[TagSnapshot, float, Value]] = {}

@@ -151,7 +151,7 @@ class Embed(models.Model):
                 condition=Q(deleted_at=None),
                 name="community_embeds",
             ),
-            # Of the word lists that a post is compared with.
+            # It finds the word lists that a post is compared with.
             models.Index("community", condition=Q(deleted_at=None) & ~Q(blocked_words=[]), name="embeds_with_words"),
         ]
         constraints = [

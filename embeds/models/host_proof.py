@@ -84,7 +84,7 @@ class HostProof(models.Model):
 
     @property
     def is_proved(self) -> bool:
-        """As `proved`, for pages and responses that list what the database has returned."""
+        """Tell the same as `proved`, for pages and responses that list what the database has returned."""
         is_fresh = self.found_at is not None and self.found_at > timezone.now() - LOST_AFTER
         return settings.DOMAIN_CHECKS and is_fresh
 

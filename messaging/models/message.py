@@ -138,8 +138,8 @@ class Message(models.Model):
                 condition=PUBLISHED & REPLIES,
                 name="top_reply",
             ),
-            # Of what the widgets of a community show. The expression is the id of the community, as in the index of
-            # its feed.
+            # These find what the widgets of a community show. The expression is the id of the community, as in the
+            # index of its feed.
             models.Index(
                 *("page", OF_COMMUNITY, F("created_at").desc(), F("id").desc()),
                 condition=LISTED & Q(parent=None, community__isnull=False),
@@ -152,7 +152,7 @@ class Message(models.Model):
             ),
             models.Index("created_at", "id", condition=PENDING, name="moderation_queue"),
             models.Index("community", "created_at", "id", condition=PENDING, name="community_queue"),
-            # Of the hidden posts of a community, the last hidden first: earlier releases left no time of the hiding.
+            # This finds the hidden posts of a community, the last hidden first. Earlier releases left no time of it.
             models.Index(
                 F("community"),
                 Coalesce("decided_at", "created_at").desc(),

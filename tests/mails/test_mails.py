@@ -171,7 +171,7 @@ def test_moderators_get_reported_and_pending_posts_at_most_once_an_hour(mail_ser
 
 
 def test_the_inbox_events_of_moderators_are_no_mails_of_their_own(mail_server: MailServer) -> None:
-    """A post that waits is one notice for each moderator, whoever else is told in an inbox."""
+    """A post that waits is one notice for each moderator, also if others are told in an inbox."""
     community = CommunityFactory(pre_moderation=PreModeration.EVERYONE)
     moderators = [reachable() for _ in range(3)]
     for moderator in moderators:
