@@ -11,7 +11,7 @@ from config.changes.streams.rendering import render
 from config.changes.streams.sources import Source
 from embeds.models import Embed
 from messaging.changes.items import items_of
-from messaging.models import Account, Message, Page
+from messaging.models import Account, Community, Message, Page
 from messaging.page_ids import normalize
 from messaging.services.communities import create_community
 from messaging.views.changes import channel_of
@@ -29,12 +29,23 @@ class Site:
     """An owner's page with a widget, and the posts that others bring there."""
 
     def __init__(self, shows: str) -> None:
-        self.owner: Account = PersonFactory()
-        self.community = create_community(owner=self.owner, name="Harbour")
-        self.embed: Embed = an_embed(
-            self.owner, community_id=self.community.pk, domain_whitelist=["site.example"], shows=shows
-        )
-        self.page: Page = Page.objects.filter(pk=normalize(URL).page_id).first() or PageFactory(url=URL)
+        owner: Account = PersonFactory()
+        community = create_community(owner=owner, name="Harbour")
+        fields = {"community_id": community.pk, "domain_whitelist": ["site.example"], "shows": shows}
+        page = Page.objects.filter(pk=normalize(URL).page_id).first() or PageFactory(url=URL)
+        self._fill(an_embed(owner, **fields), page)
+
+    @classmethod
+    def of(cls, embed: Embed, page: Page) -> Site:
+        """The site of an embed that exists, on this page."""
+        site = cls.__new__(cls)
+        site._fill(embed, page)
+        return site
+
+    def _fill(self, embed: Embed, page: Page) -> None:
+        self.embed, self.page, self.url = embed, page, page.normalized_url
+        self.owner: Account = embed.owner
+        self.community: Community = embed.community
 
     def post(self, author: Account, name: str, **fields: Any) -> Message:
         body = {"pageId": self.page.pk, "content": f"{name} {WORD}", **fields}
@@ -51,7 +62,7 @@ class Site:
         return names(self.ask("/api/messages", pageId=self.page.pk, **query)["messages"])
 
     def counted(self) -> int:
-        body = {"urls": [URL], "embedId": str(self.embed.pk)}
+        body = {"urls": [self.url], "embedId": str(self.embed.pk)}
         (counts,) = Api().post("/v1/presence/counts", body).json["counts"]
         return int(counts["posts"] + counts["replies"])
 

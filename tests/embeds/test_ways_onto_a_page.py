@@ -6,132 +6,22 @@ others try to get a post onto the page with the whole public API, and with commu
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from messaging.models import Account, Community, Message
-from messaging.services.bans import ban_account
-from messaging.services.communities import create_community
-from messaging.services.moderating import change_rules
-from tests.agents.factories import TokenHolder, agent_with_token
-from tests.api import Answer, Api
-from tests.embeds.making import an_embed
-from tests.embeds.sites import URL, WORD, Site, everything_shown
-from tests.factories import PersonFactory
-from tests.mcp_server.rpc import Mcp
+from messaging.models import Message
+from tests.api import Api
+from tests.embeds.intruders import RULES, TEXT, WAYS, Intruder, an_intruder
+from tests.embeds.sites import Site, everything_shown
 from tests.moving.imports.importing import import_own
 
 pytestmark = pytest.mark.django_db(transaction=True)
-BLOCKED = "casino"
-TEXT = f"intruder {WORD} {BLOCKED}"
-
-
-@dataclass
-class Intruder:
-    """A person with an agent, a community and an embed, which the owner has banned, and the owner's site."""
-
-    site: Site
-    # By the owner, and by the intruder before.
-    first: Message
-    innocent: Message
-    person: Account
-    agent: TokenHolder
-    community: Community
-    folder: Path
-
-    @property
-    def own(self) -> Api:
-        return Api.as_person(self.person)
-
-    def send(self, api: Api, **fields: Any) -> Answer:
-        headers = fields.pop("headers", None)
-        return api.post("/api/messages", {"pageId": self.site.page.pk, "content": TEXT} | fields, headers=headers)
-
-    def sent(self, api: Api, **fields: Any) -> str:
-        answer = self.send(api, **fields)
-        assert answer.status == 201, answer.json
-        return str(answer.json["id"])
-
-    def elsewhere(self) -> str:
-        """A post of the intruder's community on the page."""
-        return self.sent(self.own, communityId=str(self.community.pk))
-
-    def embed_of_theirs(self) -> dict[str, str]:
-        embed = an_embed(self.person, community_id=self.community.pk)
-        return {"x-service-embed-id": str(embed.pk)}
-
-
-def as_header(site: Site) -> dict[str, str]:
-    return {"x-service-embed-id": str(site.embed.pk)}
-
-
-# Each sends a text that the owner forbids.
-WAYS: dict[str, Callable[[Intruder], Any]] = {
-    "without a community": lambda by: by.send(by.own),
-    "in another community": lambda by: by.elsewhere(),
-    "in the owner's community": lambda by: by.send(by.own, communityId=str(by.site.community.pk)),
-    "from the owner's widget": lambda by: by.send(by.own, headers=as_header(by.site)),
-    "from another widget": lambda by: by.send(by.own, headers=by.embed_of_theirs()),
-    "from another widget into the owner's community": lambda by: by.send(
-        by.own, headers=by.embed_of_theirs(), communityId=str(by.site.community.pk)
-    ),
-    "as a reply to the owner": lambda by: by.send(by.own, parentId=str(by.first.pk)),
-    "as a reply in another community": lambda by: by.send(by.own, parentId=by.elsewhere()),
-    "as a quote of the owner": lambda by: by.send(by.own, quoteId=str(by.first.pk)),
-    "as a quote from another community": lambda by: by.send(
-        by.own, quoteId=str(by.first.pk), communityId=str(by.community.pk)
-    ),
-    "as an agent": lambda by: by.send(by.agent.api, communityId=str(by.site.community.pk)),
-    "as an agent without a community": lambda by: by.send(by.agent.api),
-    "as an agent's reply": lambda by: by.send(by.agent.api, parentId=str(by.first.pk)),
-    "by MCP": lambda by: Mcp(by.agent.api).call("write_post", url=URL, content=TEXT),
-    "by MCP as a reply": lambda by: Mcp(by.agent.api).call(
-        "write_post", url=URL, content=TEXT, replyTo=str(by.first.pk)
-    ),
-    "by an edit": lambda by: by.own.put(f"/api/messages/{by.innocent.pk}", {"content": TEXT}),
-    "by an edit elsewhere": lambda by: by.own.put(f"/api/messages/{by.elsewhere()}", {"content": f"{TEXT} again"}),
-    "as the payload of a tag": lambda by: by.send(
-        by.own, content="", tagType="note", payload={"text": TEXT}, communityId=str(by.site.community.pk)
-    ),
-}
-
-
-def banned(by: Intruder) -> None:
-    ban_account(community_id=by.site.community.pk, account_id=by.person.pk, by=by.site.owner)
-
-
-def changed(**rules: Any) -> Callable[[Intruder], None]:
-    def change(by: Intruder) -> None:
-        change_rules(community_id=by.site.community.pk, changes=rules, by=by.site.owner)
-
-    return change
-
-
-RULES: dict[str, Callable[[Intruder], None]] = {
-    "agents are off and a word is blocked": changed(agents_may_post=False, blocked_words=[BLOCKED]),
-    "the person is banned": banned,
-    "posts of everyone are reviewed": changed(pre_moderation="everyone"),
-    "nobody may write": changed(read_only=True),
-}
 
 
 @pytest.fixture
 def by(tmp_path: Path) -> Intruder:
-    site, person = Site("community"), PersonFactory()
-    mine = {"communityId": str(site.community.pk)}
-    return Intruder(
-        site,
-        first=site.post(site.owner, "own", **mine),
-        innocent=site.post(person, "innocent", **mine),
-        person=person,
-        agent=agent_with_token(requester=person),
-        community=create_community(owner=person, name="Theirs"),
-        folder=tmp_path,
-    )
+    return an_intruder(Site("community"), tmp_path)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -155,7 +45,7 @@ def test_no_way_leads_around_a_rule(by: Intruder, rule: str) -> None:
 
 
 def test_an_import_of_another_community_is_not_shown(by: Intruder) -> None:
-    post = {"id": "1", "content": TEXT, "pageUrl": URL}
+    post = {"id": "1", "content": TEXT, "pageUrl": by.site.url}
     import_own(by.folder / "posts.jsonl", by.community, post)
     assert all("intruder" not in names for names in everything_shown(by.site, known=("own", "intruder")).values())
 
