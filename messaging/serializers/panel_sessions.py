@@ -9,10 +9,6 @@ from messaging.serializers.sessions import EmbedTokenSerializer
 
 
 class PanelTokenSerializer(EmbedTokenSerializer):
-    openapi_example: ClassVar[dict[str, Any]] = EmbedTokenSerializer.openapi_example | {
-        "expiresIn": 900,
-        "moderates": False,
-    }
+    openapi_example: ClassVar[dict[str, Any]] = EmbedTokenSerializer.openapi_example | {"expiresIn": 900}
     expiresIn = serializers.IntegerField(help_text="Seconds it is valid.")
     user = AccountSerializer()
-    moderates = serializers.BooleanField(help_text="Whether the person moderates a community.")

@@ -12,12 +12,12 @@ from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from messaging import panel_cookie
 from messaging.exceptions import PanelRequired, PanelSessionEnded, RecentSignInRequired
-from messaging.models.moderation import moderated_by
 from messaging.panel_cookie import require_panel, secret_of
 from messaging.serializers.panel_sessions import PanelTokenSerializer
 from messaging.serializers.sessions import SuccessSerializer
 from messaging.services import panel_sessions
 from messaging.services.accounts import account_record
+from messaging.services.moderators import moderates_any
 
 PRIVATE = {"Cache-Control": "no-store"}
 # The declaration that the three operations share.
@@ -94,5 +94,5 @@ def _token_record(issued: panel_sessions.PanelToken) -> dict[str, Any]:
         "expiresAt": jwt.expiry_of(issued.token),
         "expiresIn": int(panel_sessions.TOKEN_LIFETIME.total_seconds()),
         "user": account_record(issued.account),
-        "moderates": issued.account.is_superuser or moderated_by(issued.account).exists(),
+        "moderates": moderates_any(issued.account),
     }
