@@ -340,16 +340,12 @@ def test_menus_marks_and_forms_have_no_violations_on_a_phone(live: Live, mod: Ac
     assert violations_of_state(page) == []
 
 
-def test_a_moderator_has_a_badge(live: Live) -> None:
-    post, other = live.message(content="By a moderator"), live.message(content="By a reader")
-
-    def with_roles(route: Route) -> None:
-        body = route.fetch().json()
-        for message in body["messages"]:
-            message["authorRole"] = "moderator" if message["id"] == str(post.pk) else None
-        route.fulfill(json=body)
-
-    live.context.route("**/api/messages?*", with_roles)
+def test_a_moderator_has_a_badge_where_they_moderate(live: Live, mod: Account) -> None:
+    other = live.message(content="By a reader")
+    Moderator.objects.create(community=CommunityFactory(), account=other.author)
+    post = live.message(content="By a moderator", author=mod)
+    bystander = PersonFactory()
+    live.signed_in(bystander)
     page = live.open_alone()
     expect(post_of(page, post).locator("> header .badge")).to_have_text(PANEL["moderator"])
     expect(post_of(page, other).locator("> header .badge")).to_have_count(0)
