@@ -37,8 +37,11 @@ def embed_errors() -> tuple[type[ApiError], ...]:
 
 def shown_by(embed_id: UUID | None) -> Shown | None:
     """What this embed shows now; None without an embed: everything. Raises the `embed_errors`."""
-    if embed_id is None:
-        return None
+    return None if embed_id is None else find_shown(embed_id)
+
+
+def find_shown(embed_id: UUID) -> Shown:
+    """What this embed shows now. Raises the `embed_errors`."""
     return _known.get(embed_id, shown_tags(embed_id), lambda: _views().find(embed_id))
 
 

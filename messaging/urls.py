@@ -8,7 +8,12 @@ from messaging.views.communities import CommunityViewSet
 from messaging.views.feeds import CommunityFeedViewSet, PageFeedViewSet
 from messaging.views.inbox import InboxViewSet
 from messaging.views.messages import MessageViewSet
-from messaging.views.moderation import ModeratedCommunityViewSet, ModeratedMessageViewSet, ModerationQueueViewSet
+from messaging.views.moderation import (
+    ModeratedCommunityViewSet,
+    ModeratedMessageViewSet,
+    ModerationQueueViewSet,
+    OwnModerationViewSet,
+)
 from messaging.views.pages import PageViewSet, SmartTagViewSet
 from messaging.views.panel_sessions import PanelSessionViewSet
 from messaging.views.reports import ReportViewSet
@@ -22,6 +27,7 @@ routes.register("api/messages", ReportViewSet, basename="report")
 routes.register("v1/changes", ChangeViewSet, basename="change")
 routes.register("v1/communities", CommunityViewSet, basename="community")
 routes.register("v1/inbox", InboxViewSet, basename="inbox")
+routes.register("v1/me/moderation", OwnModerationViewSet, basename="own-moderation")
 routes.register("v1/moderation", ModerationQueueViewSet, basename="moderation")
 routes.register("v1/moderation/messages", ModeratedMessageViewSet, basename="moderated-message")
 routes.register("v1/moderation/communities", ModeratedCommunityViewSet, basename="moderated-community")

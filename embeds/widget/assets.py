@@ -14,7 +14,7 @@ from django.contrib.staticfiles import finders
 from rcssmin import cssmin
 from rjsmin import jsmin
 
-from embeds.widget.locales import LANGUAGES
+from embeds.widget.locales import LANGUAGES, words
 from embeds.widget.modules import join_modules, used_of_other
 
 JSON = "application/json"
@@ -22,7 +22,8 @@ JAVASCRIPT, CSS = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 LOADER, LOADER_STYLES, LOADER_THEME = "embed/v1.js", "embed/v1.css", "embed/theme.js"
 MARKDOWN_MODULES, MARKDOWN_LIBRARY = "embed/markdown", "vendor/markdown-it/markdown-it.js"
 PICKER_MODULES, EMOJI = "embed/picker", "vendor/emoji/{language}.json"
-LATER_MODULES, LATER_EXPORTS = "embed/later", "$card, $forms, $marks, $mentions, $search, $variables"
+LATER_MODULES, LATER_EXPORTS = "embed/later", "$card, $form, $forms, $marks, $mentions, $search, $variables"
+MODERATION_MODULES, MODERATION_WORDS = "embed/moderation", {"moderation": "moderation", "error": "moderation_error"}
 PANEL_MODULES, PANEL_STYLES = "embed/panel", ("embed/base.css", "embed/panel.css")
 PREFERS_DARK = "@media (prefers-color-scheme:dark)"
 LANGUAGES_PLACEHOLDER, THEME_PLACEHOLDER = "/*languages*/", "/*theme*/"
@@ -60,7 +61,8 @@ def loader_theme() -> Asset:
 @cache
 def panel_script() -> Asset:
     modules = jsmin(join_modules(_source(PANEL_MODULES)))
-    return asset(JAVASCRIPT, f"{modules}\n$scripts.share({{ {used_of_other(_source(LATER_MODULES))} }});")
+    used = used_of_other(_source(LATER_MODULES), _source(MODERATION_MODULES))
+    return asset(JAVASCRIPT, f"{modules}\n$scripts.share({{ {used} }});")
 
 
 @cache
@@ -73,6 +75,17 @@ def later_script() -> Asset:
     folder = _source(LATER_MODULES)
     modules = jsmin(join_modules(folder))
     create = f"({{ {used_of_other(folder)} }}) => {{\n{modules}\nreturn {{ {LATER_EXPORTS} }};\n}}"
+    return asset(JAVASCRIPT, f"export const create = {create};")
+
+
+@cache
+def moderation_script(language: str) -> Asset:
+    """What the panel imports for moderators, with the texts of one of LANGUAGES: other readers load neither."""
+    folder = _source(MODERATION_MODULES)
+    modules = jsmin(join_modules(folder))
+    texts = {group: words(language)[name] for group, name in MODERATION_WORDS.items()}
+    added = f"$words.addWords({json.dumps(texts, ensure_ascii=False)});"
+    create = f"({{ {used_of_other(folder)} }}) => {{\n{added}\n{modules}\nreturn {{ $moderation }};\n}}"
     return asset(JAVASCRIPT, f"export const create = {create};")
 
 

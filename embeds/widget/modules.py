@@ -25,9 +25,10 @@ def join_modules(folder: Path) -> str:
     return "\n".join(_function(name, sources[name]) for name in TopologicalSorter(imports).static_order())
 
 
-def used_of_other(folder: Path) -> str:
-    """The names of the modules of another folder that those of this one import: `$a, $b`."""
-    used = {name for source in _sources(folder).values() for _, name in IMPORT_OF_OTHER.findall(source)}
+def used_of_other(*folders: Path) -> str:
+    """The names of the modules of another folder that those of these import: `$a, $b`."""
+    sources = [source for folder in folders for source in _sources(folder).values()]
+    used = {name for source in sources for _, name in IMPORT_OF_OTHER.findall(source)}
     return ", ".join(f"${name}" for name in sorted(used))
 
 

@@ -15,6 +15,7 @@ urlpatterns = [
     path("embed/panel", views.panel, name="panel"),
     path("embed/panel.js", views.panel_script, name="panel-script"),
     path("embed/later.js", views.later_script, name="later-script"),
+    path("embed/moderation/<slug:language>.js", views.moderation_script, name="moderation-script"),
     path("embed/markdown.js", views.markdown_script, name="markdown-script"),
     path("embed/picker.js", views.picker_script, name="picker-script"),
     path("embed/emoji/<slug:language>.json", views.emoji_names, name="emoji-names"),

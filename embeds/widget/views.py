@@ -60,6 +60,13 @@ def later_script(request: HttpRequest) -> HttpResponse:
 
 
 @read_only
+def moderation_script(request: HttpRequest, language: str) -> HttpResponse:
+    if language not in LANGUAGES:
+        raise Http404
+    return _named_by_digest(request, assets.moderation_script(language))
+
+
+@read_only
 def markdown_script(request: HttpRequest) -> HttpResponse:
     return _named_by_digest(request, assets.markdown_script())
 

@@ -152,6 +152,7 @@ class Message(models.Model):
             ),
             models.Index("created_at", "id", condition=PENDING, name="moderation_queue"),
             models.Index("community", "created_at", "id", condition=PENDING, name="community_queue"),
+            models.Index("page", "community", "created_at", "id", condition=PENDING, name="queue_of_page"),
             # This finds the hidden posts of a community, the last hidden first. Earlier releases left no time of it.
             models.Index(
                 F("community"),

@@ -20,6 +20,8 @@ MODERATORS_MAX = 50
 REPORTS_SHOWN_MAX = 20
 # Pins of a community on a page.
 PINS_MAX = 3
+# Enough for a number that a reader sees: counting ends there, however many posts wait.
+COUNTED_MAX = 100
 
 
 class QueueState(models.TextChoices):

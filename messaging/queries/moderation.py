@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from config.api.pagination import CursorPage, envelope
-from config.database.sql import Row, fetch_all
+from config.database.sql import Row, fetch_all, fetch_one
 from messaging.models import Account
-from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
+from messaging.models.moderation import COUNTED_MAX, REPORTS_SHOWN_MAX, QueueState
 from messaging.queries.joins import JOINS
 from messaging.queries.message_sizes import TEXT_COLUMNS, fetch, limited
 from messaging.queries.messages import message_from_row
@@ -37,6 +37,23 @@ SELECT message_id, reason, note, created_at FROM (
     FROM messaging_report WHERE message_id = ANY(%s) AND closed_at IS NULL
 ) r WHERE number <= {REPORTS_SHOWN_MAX} ORDER BY message_id, number
 """  # noqa: S608  only constants
+# Counting ends there, however many reports are open.
+REPORTS_COUNTED_MAX = 1_000
+COUNTS = f"""
+SELECT
+    (SELECT count(*) FROM (
+        SELECT FROM messaging_message m WHERE m.status = 'pending' AND m.community_id = %(community)s
+        LIMIT {COUNTED_MAX}
+    ) pending),
+    (SELECT count(*) FROM (
+        SELECT FROM messaging_message m WHERE m.status IN ('published', 'pending') AND m.community_id = %(community)s
+            AND m.id = ANY(ARRAY(
+                SELECT r.message_id FROM messaging_report r WHERE r.community_id = %(community)s AND r.closed_at IS NULL
+                LIMIT {REPORTS_COUNTED_MAX}
+            ))
+        LIMIT {COUNTED_MAX}
+    ) reported)
+"""  # noqa: S608  only constants
 OLDEST, NEWEST = "m.created_at ASC, m.id ASC", "m.created_at DESC, m.id DESC"
 RECENT = """coalesce(m.community_id, m.id) = %(community)s AND m.community_id IS NOT NULL
     AND m.status = 'published' AND NOT m.in_hidden_thread"""
@@ -50,15 +67,34 @@ ORDER BY {HIDDEN_AT} DESC, id DESC LIMIT %(limit)s
 """  # noqa: S608  only constants
 
 
+class Waiting(NamedTuple):
+    """How many posts of a community wait, each at most COUNTED_MAX."""
+
+    pending: int
+    reported: int
+
+
+def waiting_in(community_id: UUID) -> Waiting:
+    return Waiting(*(fetch_one(COUNTS, {"community": community_id}) or (0, 0)))
+
+
 def moderation_queue(
-    *, moderator: Account, community_id: UUID | None, state: QueueState, page: CursorPage
+    *,
+    moderator: Account,
+    community_id: UUID | None,
+    state: QueueState,
+    page: CursorPage,
+    page_id: str | None = None,
 ) -> dict[str, Any]:
     """`{messages, hasMore, nextCursor}`, each message with its open reports, oldest first, in two statements.
 
-    Of one community, or of all that the account moderates. Callers check that it moderates `community_id`.
+    Of one community, or of all that the account moderates; of one page, or of all. Callers check that it moderates
+    `community_id`.
     """
-    values: dict[str, Any] = {"moderator": moderator.pk, "community": community_id}
+    values: dict[str, Any] = {"moderator": moderator.pk, "community": community_id, "page": page_id}
     conditions = [(CONDITIONS if community_id is None else OF_COMMUNITY)[state]]
+    if page_id is not None:
+        conditions.append("m.page_id = %(page)s")
     if community_id is None and not moderator.is_superuser:
         conditions.append(MODERATED)
     if page.after is not None:

@@ -8,15 +8,15 @@ from rest_framework import serializers
 
 from config.admin.actions import REASON_MAX
 from config.api.fields import Boolean, Choice, Id, Integer, ListOf, ListQuery, Text
-from config.api.openapi.example_values import ID, TIME
+from config.api.openapi.example_values import BASE, ID, TIME
 from config.api.pagination import paginated
-from config.api.serializers import BodySerializer
+from config.api.serializers import BodySerializer, QuerySerializer
 from config.api.times import Time
 from messaging.fields import EXAMPLE_PAGE_ID, Name, PageIdText
 from messaging.models import Embedding, MessageStatus, PreModeration, ReportReason
 from messaging.models.account import HANDLE
 from messaging.models.community import CLOSE_AFTER_DAYS_MAX, NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG, WORD_MAX, WORDS_MAX
-from messaging.models.moderation import REPORTS_SHOWN_MAX, QueueState
+from messaging.models.moderation import COUNTED_MAX, REPORTS_SHOWN_MAX, QueueState
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.communities import RulesSerializer
 from messaging.serializers.messages import PlainMessageSerializer
@@ -31,10 +31,31 @@ class NewCommunity(BodySerializer):
 
 class QueueQuery(ListQuery):
     communityId = Id(source="community_id", required=False, help_text="Absent: all that you moderate.")
+    pageId = PageIdText(source="page_id", required=False, help_text="Absent: of all pages.")
     state = Choice(
         choices=QueueState.values,
         default=QueueState.PENDING,
         help_text="`reported`: with open reports.",
+    )
+
+
+class OwnModerationQuery(QuerySerializer):
+    embedId = Id(source="embed_id", help_text="The embed of a widget.")
+
+
+class OwnModerationSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "moderates": True,
+        "pending": 0,
+        "reported": 0,
+        "queueUrl": f"{BASE}/account/communities/harbour-gazette/moderation/",
+    }
+    communityId = serializers.UUIDField(source="community_id", help_text="To which posts of the widget belong.")
+    moderates = serializers.BooleanField(help_text="Whether you moderate it.")
+    pending = serializers.IntegerField(help_text=f"Posts that wait for approval, up to {COUNTED_MAX}; else 0.")
+    reported = serializers.IntegerField(help_text=f"Posts with open reports, up to {COUNTED_MAX}; else 0.")
+    queueUrl = serializers.CharField(
+        source="queue_url", allow_null=True, help_text="Where you decide on them; null: you do not."
     )
 
 
@@ -68,6 +89,11 @@ class MessageApproval(ModerationReason):
         required=False,
         help_text="`updatedAt` of the post as you read it: an edit since is refused. Absent: any text is approved.",
     )
+
+
+class MessageRestoration(ModerationReason):
+    openapi_example: ClassVar[dict[str, Any]] = {"reason": "", "undo": False}
+    undo = Boolean(required=False, default=False, help_text="Give it the status of before, and open its reports again.")
 
 
 class DecidedSerializer(serializers.Serializer[Any]):

@@ -62,7 +62,8 @@ class SuccessSerializer(serializers.Serializer[Any]):
 
 
 class EmbedTokenSerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"token": JWT}
+    openapi_example: ClassVar[dict[str, Any]] = {"token": JWT, "moderates": False}
     token = serializers.CharField(help_text="The user token.")
     userId = serializers.UUIDField(help_text="Send it as X-User-Id.")
     expiresAt = serializers.DateTimeField()
+    moderates = serializers.BooleanField(help_text="Whether the person moderates a community.")

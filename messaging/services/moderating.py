@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
@@ -15,15 +16,40 @@ from config.api.exceptions import InvalidInput
 from config.writes.retries import retried
 from messaging.exceptions import NotInThisState
 from messaging.models import Account, Community, Message
+from messaging.queries.moderation import waiting_in
 from messaging.services import undoing
 from messaging.services.communities import RULES, change_community
 from messaging.services.differences import describe_changes
 from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.moderators import moderated_community, require_moderator_of_post
+from messaging.services.moderators import moderated_community, moderates, require_moderator_of_post
 from messaging.services.reporting import dismiss_reports
+from messaging.shown import find_shown
 
 # The name of each changeable column in the API.
 NAMES = {"blocked_words": "blockedWords"} | {column: f"rules.{rule}" for rule, (column, _read) in RULES.items()}
+
+
+class OwnModeration(NamedTuple):
+    """What an account may decide in the widget of an embed."""
+
+    community_id: UUID
+    moderates: bool = False
+    pending: int = 0
+    reported: int = 0
+    queue_url: str | None = None
+
+
+def own_moderation(*, embed_id: UUID, by: Account) -> OwnModeration:
+    """Whether the account moderates the community of an embed, and how many posts wait there.
+
+    Raises the errors of `messaging.shown.embed_errors`.
+    """
+    community_id = find_shown(embed_id).community_id
+    if not moderates(by, community_id):
+        return OwnModeration(community_id)
+    slug = Community.objects.values_list("slug", flat=True).get(pk=community_id)
+    queue_url = f"{settings.BASE_URL}/account/communities/{slug}/moderation/"
+    return OwnModeration(community_id, True, *waiting_in(community_id), queue_url)
 
 
 def approve(*, message_id: UUID, by: Account, reason: str = "", seen_at: datetime | None = None) -> Message:
@@ -51,8 +77,10 @@ def hide(*, message_id: UUID, by: Account, reason: str = "") -> Message:
     return hide_message(message_id=message_id, by=by, reason=reason)
 
 
-def restore(*, message_id: UUID, by: Account, reason: str = "") -> Message:
-    """Publish a hidden post. Raises as `approve`."""
+def restore(*, message_id: UUID, by: Account, reason: str = "", undo: bool = False) -> Message:
+    """Publish a hidden post; with `undo`, give it the status of before. Raises as `approve`."""
+    if undo:
+        return undo_hiding(message_id=message_id, by=by, reason=reason)
     require_moderator_of_post(message_id=message_id, by=by)
     return restore_message(message_id=message_id, by=by, reason=reason)
 

@@ -74,6 +74,11 @@ def embeddable_by(account: Account) -> Q:
     return Q(embedding=Embedding.OPEN) | Q(Exists(moderated))
 
 
+def moderates_any(account: Account) -> bool:
+    """Whether the account moderates a community."""
+    return account.is_superuser or Moderator.objects.filter(account=account).exists()
+
+
 @retried
 @transaction.atomic
 def add_moderator(*, community_id: UUID, handle: str, by: Account) -> Moderator:

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from rest_framework.decorators import action
 
 from config.api.credentials import CredentialKind
+from config.api.exceptions import InvalidParameter
 from config.api.fields import ListQuery
 from config.api.ids import id_in_path
 from config.api.openapi.example_values import TIME
@@ -36,17 +37,21 @@ from messaging.exceptions import (
     TooManyModerators,
     TooManyPins,
     UnknownPage,
+    page_id_needed,
 )
 from messaging.fields import PAGE_ID_SCHEMA
 from messaging.models import Message
 from messaging.models.moderation import QueueState
+from messaging.page_ids import is_page_id
 from messaging.queries.discussions import discussion_of
 from messaging.queries.moderation import moderation_queue
 from messaging.serializers import moderation as serializers
 from messaging.serializers.communities import DiscussionSerializer
 from messaging.services import bans, closing, hiding_here, moderating, moderators, pinning
+from messaging.shown import embed_errors
 
 PERSON = {CredentialKind.PERSON}
+PRIVATE = {"Cache-Control": "private, no-store"}
 
 
 def _authorize_post_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
@@ -92,11 +97,28 @@ class ModerationQueueViewSet(ApiViewSet):
         """List the posts that wait for your decision, oldest first."""
         query = self.query()
         page = self.page("moderation-queue", query, moderator=request.user.pk)
-        community_id = query.get("community_id")
+        community_id, page_id = query.get("community_id"), query.get("page_id")
+        if page_id is not None and not is_page_id(page_id):
+            raise InvalidParameter(page_id_needed(page_id), field="pageId")
         if community_id is not None:
             moderators.moderated_community(community_id=community_id, by=request.user)
         state = QueueState(query["state"])
-        return Response(moderation_queue(moderator=request.user, community_id=community_id, state=state, page=page))
+        of = {"community_id": community_id, "page_id": page_id}
+        return Response(moderation_queue(moderator=request.user, state=state, page=page, **of))
+
+
+class OwnModerationViewSet(ApiViewSet):
+    @operation(
+        "getOwnModeration",
+        callers=PERSON,
+        query=serializers.OwnModerationQuery,
+        response=serializers.OwnModerationSerializer,
+        errors=embed_errors(),
+    )
+    def list(self, request: ApiRequest) -> Response:
+        """Find out whether you moderate the community of a widget, and how many posts wait there."""
+        own = moderating.own_moderation(embed_id=self.query()["embed_id"], by=request.user)
+        return Response(render(serializers.OwnModerationSerializer, own), headers=PRIVATE)
 
 
 class ModeratedMessageViewSet(ApiViewSet):
@@ -113,9 +135,9 @@ class ModeratedMessageViewSet(ApiViewSet):
         return self._decide(moderating.hide)
 
     @action(detail=True, methods=["post"])
-    @operation("restoreMessage", **OF_POST)
+    @operation("restoreMessage", **OF_POST | {"body": serializers.MessageRestoration})
     def restore(self, request: ApiRequest, id: str) -> Response:
-        """Publish a hidden post again."""
+        """Publish a hidden post again, or undo its hiding."""
         return self._decide(moderating.restore)
 
     @action(detail=True, methods=["post"])

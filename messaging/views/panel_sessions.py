@@ -17,6 +17,7 @@ from messaging.serializers.panel_sessions import PanelTokenSerializer
 from messaging.serializers.sessions import SuccessSerializer
 from messaging.services import panel_sessions
 from messaging.services.accounts import account_record
+from messaging.services.moderators import moderates_any
 
 PRIVATE = {"Cache-Control": "no-store"}
 # The declaration that the three operations share.
@@ -93,4 +94,5 @@ def _token_record(issued: panel_sessions.PanelToken) -> dict[str, Any]:
         "expiresAt": jwt.expiry_of(issued.token),
         "expiresIn": int(panel_sessions.TOKEN_LIFETIME.total_seconds()),
         "user": account_record(issued.account),
+        "moderates": moderates_any(issued.account),
     }

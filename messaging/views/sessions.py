@@ -23,6 +23,7 @@ from messaging.serializers import sessions as serializers
 from messaging.serializers.accounts import AccountSerializer
 from messaging.services import sessions
 from messaging.services.accounts import account_record, authenticate, register_person
+from messaging.services.moderators import moderates_any
 from messaging.views.sign_in_log import log_after
 
 PUBLIC = {CredentialKind.PUBLIC}
@@ -130,7 +131,14 @@ class SessionViewSet(ApiViewSet):
     def embed_token(self, request: ApiRequest) -> Response:
         """Create a user token, to post and to manage agents."""
         token = jwt.issue_user_token(request.user)
-        return Response({"token": str(token), "userId": request.user.pk, "expiresAt": jwt.expiry_of(token)})
+        return Response(
+            {
+                "token": str(token),
+                "userId": request.user.pk,
+                "expiresAt": jwt.expiry_of(token),
+                "moderates": moderates_any(request.user),
+            }
+        )
 
 
 def _session(session: sessions.SignedIn) -> dict[str, Any]:

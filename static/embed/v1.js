@@ -425,10 +425,11 @@
     }
   }
 
-  const activeEmbeds = () => [...embeds.values()].filter((embed) => embed.config);
+  /** The active embeds first, in the order of the document: scripts load in any order. */
+  const ordered = () => [...embeds.values()].sort((a, b) => !a.config - !b.config || (a.script.compareDocumentPosition(b.script) & 2) - 1);
 
   /** Request the counts of at most 100 pages, in the order of their URLs: of what an embed shows, by default the first active one. */
-  async function counts(urls, embed = activeEmbeds()[0] || [...embeds.values()][0]) {
+  async function counts(urls, [embed] = ordered()) {
     // A text is sent as text/plain, which needs no preflight.
     const response = await fetch(embed.app + "/v1/presence/counts", { method: "POST", credentials: "omit", body: JSON.stringify({ urls, embedId: embed.id }) });
     if (response.ok) return (await response.json()).counts;
@@ -437,35 +438,34 @@
 
   /** Fill the badges and the elements with `data-community-count`, when every embed has its config. */
   function fillCounts() {
-    const active = activeEmbeds();
-    if (!active[0] || [...embeds.values()].some((embed) => !embed.settled) || document.readyState === "loading") return;
-    if (countedPage !== currentPage()) totals = {};
+    const all = ordered();
+    if (!all[0]?.config || all.some((embed) => !embed.settled) || document.readyState === "loading") return;
+    if (countedPage !== currentPage()) totals = new Map();
     countedPage = currentPage();
-    const ofPage = totals;
-    const asked = new Map();
+    const known = totals;
+    const urls = {};
     const fill = (embed, shown, text, show) => {
-      const known = (ofPage[embed.id] ||= new Map());
-      const key = embed.id + text;
-      if (counted.get(shown) === key) return;
+      const id = embed.id + text;
+      if (counted.get(shown) === id) return;
       // The protocol of what is no URL is a colon alone.
       const { href, protocol } = make("a", { href: text });
-      const total = known.get(href);
+      const spot = embed.id + href;
+      const total = known.get(spot);
       if (total >= 0) show(total);
-      else if (known.has(href)) return;
+      else if (known.has(spot)) return;
       else if (protocol[1] && href.length <= URL_MAX && known.size < URLS_MAX) {
-        known.set(href);
-        return asked.set(embed, [...(asked.get(embed) || []), href]);
+        known.set(spot);
+        return (urls[embed.id] ||= []).push(href);
       } else report("not_counted", text);
-      counted.set(shown, key);
+      counted.set(shown, id);
     };
-    active.forEach((embed) => embed.badge && fill(embed, embed, embed.pageUrl(), (count) => embed.showCount(count)));
+    all.forEach((embed) => embed.badge && fill(embed, embed, embed.pageUrl(), (count) => embed.showCount(count)));
     document.querySelectorAll("[data-community-count]").forEach((node) => {
-      const id = node.getAttribute("data-service-id");
-      const embed = id ? active.find((one) => one.id === id) : active[0];
-      if (embed) fill(embed, node, node.getAttribute("data-community-count"), (count) => { node.textContent = count.toLocaleString(embed.lang); });
+      const embed = embeds.get(node.getAttribute("data-service-id") || all[0].id);
+      if (embed?.config) fill(embed, node, node.getAttribute("data-community-count"), (count) => { node.textContent = count.toLocaleString(embed.lang); });
     });
-    asked.forEach((urls, embed) => counts(urls, embed).then(safely((records) => {
-      records.forEach((record) => { if (record.pageId) ofPage[embed.id].set(record.url, record.posts + record.replies); });
+    all.forEach((embed) => urls[embed.id] && counts(urls[embed.id], [embed]).then(safely((records) => {
+      records.forEach(({ pageId, url, posts, replies }) => pageId && known.set(embed.id + url, posts + replies));
       fillCounts();
       embed.tell("counts", { counts: records });
     }), () => report("counts_unreachable")));

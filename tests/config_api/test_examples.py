@@ -76,6 +76,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "getDiscussion": lambda world: Call(Api(), world.page and world.in_community()),
     "createCommunity": lambda world: Call(world.person),
     "listModerationQueue": lambda world: Call(world.super_admin, world.reported(), query={"state": "reported"}),
+    "getOwnModeration": lambda world: Call(world.moderator, world.embed.pk),
     "approveMessage": lambda world: Call(world.moderator, world.in_community_as("pending")),
     "hideMessage": lambda world: Call(world.moderator, world.in_community_as("published")),
     "restoreMessage": lambda world: Call(world.moderator, world.in_community_as("hidden")),

@@ -71,6 +71,7 @@ BEYOND = [
     Row("getDiscussion", "GET", "/v1/communities/{id}/pages/{pageId}", {PUBLIC}),
     Row("createCommunity", "POST", "/v1/communities", {PERSON}),
     Row("listModerationQueue", "GET", "/v1/moderation/queue", {PERSON}),
+    Row("getOwnModeration", "GET", "/v1/me/moderation", {PERSON}),
     Row("approveMessage", "POST", "/v1/moderation/messages/{id}/approve", {PERSON}),
     Row("hideMessage", "POST", "/v1/moderation/messages/{id}/hide", {PERSON}),
     Row("restoreMessage", "POST", "/v1/moderation/messages/{id}/restore", {PERSON}),

@@ -48,6 +48,7 @@ getCommunity          ok      bad  ok        ok     ok     ok      ok     ok    
 getDiscussion         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 createCommunity       anon    bad  deny      deny   deny   ok     ok      bad    bad    ok     bad
 listModerationQueue   anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
+getOwnModeration      anon    bad  deny      deny   deny   ok     ok      bad    bad    ok     bad
 approveMessage        anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 hideMessage           anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
 restoreMessage        anon    bad  deny      deny   deny   ok     mod     bad    bad    ok     bad
@@ -226,6 +227,7 @@ class World:
             "getDiscussion": Call("GET", f"/v1/communities/{self.community.pk}/pages/{self.post.page_id}"),
             "createCommunity": Call("POST", "/v1/communities", {"name": "New"}),
             "listModerationQueue": Call("GET", f"/v1/moderation/queue?communityId={self.community.pk}"),
+            "getOwnModeration": Call("GET", f"/v1/me/moderation?embedId={self.embed.pk}"),
             "approveMessage": Call("POST", f"{moderated}/messages/{self.held.pk}/approve", {}),
             "hideMessage": Call("POST", f"{moderated}/messages/{self.shown.pk}/hide", {}),
             "restoreMessage": Call("POST", f"{moderated}/messages/{self.hidden.pk}/restore", {}),

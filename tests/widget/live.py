@@ -14,6 +14,7 @@ from config.writes.transaction import write_transaction
 from embeds.models import Embed
 from messaging.models import Account, Message
 from messaging.models import Page as PageRow
+from messaging.services.moderators import moderates_any
 from reactions.services import set_reaction
 from tests.api import Api
 from tests.browser import PATIENCE_MS
@@ -156,7 +157,13 @@ def store_session(context: BrowserContext, app: str, account: Account) -> None:
     token = jwt.issue_user_token(account)
     user = {"id": str(account.pk), "name": account.name, "handle": account.handle, "kind": account.kind}
     expires = jwt.expiry_of(token).isoformat()
-    session = {"token": str(token), "userId": str(account.pk), "expiresAt": expires, "user": user}
+    session = {
+        "token": str(token),
+        "userId": str(account.pk),
+        "expiresAt": expires,
+        "moderates": moderates_any(account),
+        "user": user,
+    }
     context.add_init_script(f"({SIGN_IN})({json.dumps([app, session])})")
 
 

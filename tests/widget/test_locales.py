@@ -49,9 +49,9 @@ def test_every_language_has_the_keys_and_placeholders_of_english_and_its_plural_
 def test_scripts_and_templates_use_exactly_the_known_keys() -> None:
     scripts = "\n".join(file.read_text() for file in (ROOT / "static" / "embed").rglob("*.js"))
     templates = "\n".join(file.read_text() for file in (ROOT / "templates" / "embed").glob("*.html"))
-    used = set(re.findall(r'"((?:panel|tag|signin|error)\.\w+)"', scripts))
+    used = set(re.findall(r'"((?:panel|tag|signin|error|moderation)\.\w+)"', scripts))
     used |= set(re.findall(r"words\.((?:panel|signin)\.\w+)", templates))
     known = dict(entries("en")).keys()
     assert used - known == set()
-    required = {key for key in known if key.startswith(("panel.", "signin."))}
+    required = {key for key in known if key.startswith(("panel.", "signin.", "moderation."))}
     assert {key for key in required - used if f'"{key.partition(".")[2]}"' not in scripts} == set()

@@ -1,4 +1,4 @@
-/** The actions in the menu of a post: copy its link, edit, delete, report. */
+/** The actions in the menu of a post: copy its link, edit, delete, report, and those of moderators. */
 
 import { explain } from "./failures.js";
 import { later } from "./scripts.js";
@@ -15,7 +15,8 @@ export function actionsOf(post) {
     !post.isPending && ["link", t("panel.copy_link"), () => copyLink(post)],
     isEditable && ["edit", t("panel.edit"), () => openForm("edit", post)],
     isOwn && ["trash", t("panel.delete"), () => openForm("remove", post)],
-    !isOwn && ["flag", t("panel.report"), () => openForm("report", post)],
+    !isOwn && !post.isPending && ["flag", t("panel.report"), () => openForm("report", post)],
+    ...(post.panel.moderation?.actions(post) || []),
   ].filter(Boolean);
 }
 

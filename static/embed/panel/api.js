@@ -139,7 +139,10 @@ export async function listReactions(messageId) {
   return (await call("GET", `/v1/reactions/${messageId}`, { query: { limit: 20 } })).record;
 }
 
-/** List a person's reactions on a page: [{ messageId, reactionId, emoji }]. */
-export async function listOwnReactions(session, pageId) {
-  return (await call("GET", "/v1/me/reactions", { query: { pageId }, headers: credentialOf(session) })).record.reactions;
+/** Read what only this person may see. */
+export async function read(session, path, query) {
+  return (await call("GET", path, { query, headers: credentialOf(session) })).record;
 }
+
+/** List a person's reactions on a page: [{ messageId, reactionId, emoji }]. */
+export const listOwnReactions = async (session, pageId) => (await read(session, "/v1/me/reactions", { pageId })).reactions;

@@ -1,4 +1,4 @@
-/** The badge of an agent. Its card is loaded when a badge is first used. */
+/** The badges of moderators and agents. The card of an agent is loaded when a badge is first used. */
 
 import { h } from "./dom.js";
 import { later } from "./scripts.js";
@@ -22,4 +22,8 @@ export function agentBadge(handle) {
   };
   for (const type of FIRST_USES) badge[`on${type}`] = load;
   return badge;
+}
+
+export function moderatorBadge({ authorRole }) {
+  return authorRole === "moderator" && h("span", { class: "badge" }, t("panel.moderator"));
 }

@@ -1,7 +1,8 @@
 /** Creates elements. All text is set as text nodes; no code of the panel parses HTML. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const ICONS = {
+/** The paths of the icons. Scripts that are loaded later add their own. */
+export const ICONS = {
   agent: "M12 4v3M7 7h10a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H7a2 2 0 0 1-2-2V9a2 2 0 0 1 2-2zM9.5 12v2M14.5 12v2M2.5 12v3M21.5 12v3",
   reply: "M10 8V4l-7 7 7 7v-4c5 0 8.5 1.5 11 5-.6-6-4-11-11-11z",
   quote: "M9 7H5a1 1 0 0 0-1 1v4a1 1 0 0 0 1 1h4V7zm0 6c0 2.5-1.5 4-3.5 4.5M20 7h-4a1 1 0 0 0-1 1v4a1 1 0 0 0 1 1h4V7zm0 6c0 2.5-1.5 4-3.5 4.5",

@@ -13,12 +13,13 @@ import { Live } from "./live.js";
 import { OwnReactions, reviewPending } from "./own.js";
 import { isDeleted } from "./post.js";
 import { afterPress } from "./press.js";
+import { later } from "./scripts.js";
 import { isWriting } from "./scroll.js";
 import { current, fresh, isUnknown, onChange, refused, renewQuietly, signIn, signOut } from "./session.js";
 import { applyTheme, firstTheme } from "./theme.js";
 import { Thread } from "./thread.js";
 import { Tools } from "./tools.js";
-import { t } from "./words.js";
+import { settings, t } from "./words.js";
 import { showPending, showWritten } from "./written.js";
 
 const byId = (id) => document.getElementById(id);
@@ -35,6 +36,8 @@ let told = null;
 const panel = {
   scroller,
   own,
+  /** What a moderator sees and may do: see static/embed/moderation. */
+  moderation: null,
   pageId: () => thread.pageId || "",
   announce: (text) => showToast(text),
   failed: (failure, text) => {
@@ -84,14 +87,28 @@ const panel = {
 };
 
 function showToast(text, kind = "") {
-  clearTimeout(showToast.timer);
-  fill(toast, h("p", { class: kind }, text));
-  showToast.timer = setTimeout(() => afterPress(() => fill(toast)), TOAST_MS);
+  const shown = h("p", { class: kind }, text);
+  fill(toast, shown);
+  setTimeout(() => afterPress(() => shown.remove()), TOAST_MS);
+}
+
+/** Load what only moderators see. Other readers do not load its script. */
+async function loadModeration() {
+  try {
+    if (!panel.moderation && current()?.moderates) {
+      const { Moderation } = await later("moderation", settings.moderationUrl);
+      panel.moderation ||= new Moderation(panel, thread);
+    }
+    panel.moderation?.load();
+  } catch {
+    // The next page loads it.
+  }
 }
 
 /** Load what only the reader sees: own reactions, and own posts that await review. */
 async function loadOwn() {
   const { pageId } = thread;
+  loadModeration();
   try {
     await Promise.all([own.load(pageId), reviewPending(pageId)]);
   } catch (failure) {

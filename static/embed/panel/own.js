@@ -1,4 +1,4 @@
-/** The reader's own reactions to the posts of the page, and own posts that await review. */
+/** The reader's own reactions to the posts of the page, and posts that await review. */
 
 import { getMessage, listOwnReactions } from "./api.js";
 import { load, store } from "./memory.js";
@@ -35,10 +35,23 @@ export class OwnReactions {
 
 const nameOf = ({ userId }, pageId) => `pending ${userId} ${pageId}`;
 
+// Posts that await review, for a moderator.
+let held = [];
+
+export function setHeld(messages) {
+  held = messages;
+}
+
 /** The posts of the signed-in reader that await review. The service shows them to nobody, so the browser stores them. */
-export function pendingPosts(pageId) {
+function ownPending(pageId) {
   const session = current();
   return (session && load(nameOf(session, pageId))) || [];
+}
+
+/** These posts, and for a moderator those of others. */
+export function pendingPosts(pageId) {
+  const ofPage = held.filter((message) => message.pageId === pageId);
+  return [...ofPage, ...ownPending(pageId).filter(({ id }) => ofPage.every((message) => message.id !== id))];
 }
 
 function setPending(pageId, messages) {
@@ -47,13 +60,14 @@ function setPending(pageId, messages) {
 }
 
 export function addPending(message) {
-  const others = pendingPosts(message.pageId).filter(({ id }) => id !== message.id);
+  const others = ownPending(message.pageId).filter(({ id }) => id !== message.id);
   setPending(message.pageId, [...others, message].slice(-PENDING_MAX));
 }
 
 /** A post does not await review any more. */
 export function settlePending({ id, pageId }) {
-  const messages = pendingPosts(pageId);
+  const messages = ownPending(pageId);
+  held = held.filter((message) => message.id !== id);
   const others = messages.filter((message) => message.id !== id);
   if (others.length < messages.length) setPending(pageId, others);
 }
@@ -61,5 +75,5 @@ export function settlePending({ id, pageId }) {
 /** Forget the posts that were published since they were stored. */
 export async function reviewPending(pageId) {
   const isPublished = ({ id }) => getMessage(id).then(() => true, () => false);
-  await Promise.all(pendingPosts(pageId).map(async (message) => (await isPublished(message)) && settlePending(message)));
+  await Promise.all(ownPending(pageId).map(async (message) => (await isPublished(message)) && settlePending(message)));
 }

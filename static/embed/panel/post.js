@@ -1,7 +1,7 @@
 /** A post, reply or quote as an article, with the replies below it. */
 
 import { actionsOf } from "./actions.js";
-import { agentBadge } from "./badge.js";
+import { agentBadge, moderatorBadge } from "./badge.js";
 import { Composer } from "./composer.js";
 import { fill, h, icon, userText, webLink } from "./dom.js";
 import { plainText, textElement } from "./markdown.js";
@@ -37,8 +37,8 @@ export class Post {
     this.replyAction = this.action("reply", () => this.openReply());
     this.actions = h("div", { class: "actions" }, this.replyAction, this.action("quote", () => panel.quote(this.message)), this.reactions.add);
     this.showContent();
-    this.name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author));
-    this.meta = h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.link, this.edited, imported(message), score(message));
+    this.name = h("div", { class: "name", id: `name-${message.id}` }, author(message.author), moderatorBadge(message));
+    this.meta = h("div", { class: "meta" }, userText("span", `@${message.author.handle}`), " · ", this.link, this.edited, imported(message));
     this.avatar = avatar(message.author);
     this.element = h("article", { class: depth ? "post reply" : "post", id: `community-post-${message.id}`, "aria-labelledby": this.name.id, tabindex: -1 },
       this.avatar,
@@ -49,6 +49,7 @@ export class Post {
     this.showStatus();
     if (isDeleted(message)) this.bury();
     this.tick();
+    panel.moderation?.mark(this);
   }
 
   /** Show a deleted post that has replies. What the reader is writing stays, with the focus. */
@@ -93,8 +94,12 @@ export class Post {
     fill(this.edited, editedAt && [" · ", h("time", { datetime: editedAt, title: dateAndTime(editedAt) }, t("panel.edited"))]);
   }
 
-  /** Remove a post that is not public any more. If the reader writes below it, only its content disappears. */
+  /**
+   * Remove a post that is not public any more. If the reader writes below it, only its content disappears. One that a
+   * moderator has just hidden here (`stays`) can be restored.
+   */
   withdraw() {
+    if (this.stays) return;
     this.replies.posts.forEach((reply) => reply.withdraw());
     if (isWriting(this.element)) {
       this.version = null;
@@ -117,6 +122,7 @@ export class Post {
     this.reactions.update(message.reactionCounts);
     this.replies.update(message);
     this.tick();
+    this.panel.moderation?.mark(this);
   }
 
   tick() {
@@ -149,14 +155,9 @@ export class Post {
   }
 }
 
-/** An import has written it: who wrote it, and when, is what its file says. */
-function imported({ imported: isImported }) {
-  return isImported && [" · ", t("panel.imported")];
-}
-
-/** The votes of an imported post in the system that it comes from. */
-function score({ importedScore }) {
-  return Number.isInteger(importedScore) && [" · ", t("panel.imported_score", { n: importedScore })];
+/** An import has written it: who wrote it, and when, is what its file says. And its votes in the system that it comes from. */
+function imported({ imported: isImported, importedScore }) {
+  return [isImported && [" · ", t("panel.imported")], Number.isInteger(importedScore) && [" · ", t("panel.imported_score", { n: importedScore })]];
 }
 
 export function isDeleted({ status }) {

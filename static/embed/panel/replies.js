@@ -24,7 +24,6 @@ export class Replies {
     this.element = h("div", { class: `replies depth-${Math.min(depth, 3)}` }, this.list);
     if (parent.topReply) this.add(parent.topReply);
     this.addPending();
-    this.label();
   }
 
   get hiddenCount() {
@@ -143,10 +142,11 @@ export class Replies {
     this.label();
   }
 
-  /** Show the reader's replies that await review. */
+  /** Show the replies that await review. */
   addPending() {
     const messages = pendingPosts(this.parent.pageId).filter(({ id, parentId }) => parentId === this.parent.id && !this.posts.has(id));
     messages.forEach((message) => this.add(message));
+    this.label();
   }
 
   /** Insert a reply in the order of time; a reply that is shown already is updated. */

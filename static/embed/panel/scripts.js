@@ -3,8 +3,8 @@
 import { settings } from "./words.js";
 
 const attempts = new Map();
+const created = new Map();
 let shared = null;
-let created = null;
 
 /** Browsers do not load an address again whose module could not be loaded: each attempt has an address of its own. */
 export function importScript(url) {
@@ -15,14 +15,14 @@ export function importScript(url) {
   });
 }
 
-/** Called by the script itself with the modules of the panel that those of static/embed/later use. */
+/** Called by the script itself with the modules of the panel that those of other scripts use. */
 export function share(modules) {
   shared = modules;
 }
 
-/** A module of static/embed/later, by its name. */
-export async function later(name) {
-  const { create } = await importScript(settings.laterUrl);
-  created ||= create(shared);
-  return created[`$${name}`];
+/** A module of static/embed/later, or of another script, by its name. */
+export async function later(name, url = settings.laterUrl) {
+  const { create } = await importScript(url);
+  if (!created.has(url)) created.set(url, create(shared));
+  return created.get(url)[`$${name}`];
 }

@@ -34,6 +34,11 @@ function format(value) {
   return BIDI.test(value) ? `\u2068${value}\u2069` : value;
 }
 
+/** Add groups of texts, of a script that is loaded later. */
+export function addWords(groups) {
+  for (const [name, words] of Object.entries(groups)) data.words[name] = { ...data.words[name], ...words };
+}
+
 export function has(key) {
   return find(key) !== undefined;
 }

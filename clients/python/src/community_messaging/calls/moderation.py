@@ -32,10 +32,17 @@ class ModerationCalls(Session):
 
     @listing(ModeratedMessage)
     def moderation_queue(
-        self, community_id: str | None = None, *, state: str | None = None, page_size: int | None = None
+        self,
+        community_id: str | None = None,
+        *,
+        state: str | None = None,
+        page: str | None = None,
+        page_size: int | None = None,
     ) -> Steps[None]:
         """The posts that wait for your decision: `pending` ones, or `reported` ones (listModerationQueue)."""
-        request = get("/v1/moderation/queue", community_id=community_id, state=state, limit=page_size)
+        page_id = (yield from self.page_id(page)) if page else None
+        query = {"community_id": community_id, "page_id": page_id, "state": state, "limit": page_size}
+        request = get("/v1/moderation/queue", **query)
         yield from self.list_all("messages", request)
 
     @call
@@ -62,10 +69,12 @@ class ModerationCalls(Session):
         return self.ask(Decided, request)
 
     @call
-    def restore_message(self, message_id: str, *, reason: str | None = None, key: str | None = None) -> Steps[Decided]:
-        """Publish a hidden post again (restoreMessage)."""
-        request = write("POST", "/v1/moderation/messages/{id}/restore", message_id, key=key, reason=reason)
-        return self.ask(Decided, request)
+    def restore_message(
+        self, message_id: str, *, reason: str | None = None, undo: bool | None = None, key: str | None = None
+    ) -> Steps[Decided]:
+        """Publish a hidden post again; with `undo`, give it the status of before (restoreMessage)."""
+        body = {"reason": reason, "undo": undo}
+        return self.ask(Decided, write("POST", "/v1/moderation/messages/{id}/restore", message_id, key=key, **body))
 
     @call
     def pin_message(self, message_id: str, *, reason: str | None = None, key: str | None = None) -> Steps[Pinned]:
