@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from messaging.models import Moderator
 from tests.embeds.intruders import RULES, WAYS, an_intruder
 from tests.embeds.sites import Site
-from tests.widget.clock import poll
+from tests.widget.clock import poll_until
 from tests.widget.live import Live
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -22,6 +22,7 @@ def test_no_way_leads_around_a_rule_of_the_owner(live: Live, tmp_path: Path, rul
     embed = live.embed
     Moderator.objects.get_or_create(community=embed.community, account=embed.owner)
     by = an_intruder(Site.of(embed, live.article), tmp_path)
+    live.context.clock.install()
     page, panel = live.follow()
     RULES[rule](by)
     for attempt in WAYS.values():
@@ -30,8 +31,7 @@ def test_no_way_leads_around_a_rule_of_the_owner(live: Live, tmp_path: Path, rul
     if rule != "nobody may write":
         last = by.site.post(embed.owner, "last", communityId=str(embed.community_id))
         if last.status == "published":
-            poll(page)
-            panel.get_by_text("last harbour").wait_for()
+            poll_until(page, panel.get_by_text("last harbour"))
     expect(panel.get_by_text("intruder")).to_have_count(0)
     for width, height in SIZES:
         page = live.context.new_page()
