@@ -47,7 +47,7 @@ class HostSerializer(serializers.Serializer[Any]):
     )
 
 
-class HostsSerializer(serializers.Serializer[Any]):
+class HostListSerializer(serializers.Serializer[Any]):
     hosts = HostSerializer(many=True, help_text="By name.")
 
 

@@ -15,7 +15,7 @@ from config.api.viewsets import ApiViewSet
 from embeds import host_proofs
 from embeds.domains import HOST_MAX
 from embeds.exceptions import DomainChecksOff, HostNotFound, TooManyHosts
-from embeds.serializers.hosts import HOST, HostSerializer, HostsSerializer, NewHost, RemovedHostSerializer
+from embeds.serializers.hosts import HOST, HostListSerializer, HostSerializer, NewHost, RemovedHostSerializer
 from messaging.exceptions import CommunityNotFound, ModeratorRequired
 from messaging.services.moderators import moderated_community
 
@@ -35,11 +35,11 @@ class HostViewSet(ApiViewSet):
     """The hosts that a community proves."""
 
     @action(detail=True, methods=["get"], url_path="hosts")
-    @operation("listHosts", **BY_MODERATORS, response=HostsSerializer, errors=REFUSED)
+    @operation("listHosts", **BY_MODERATORS, response=HostListSerializer, errors=REFUSED)
     def hosts(self, request: ApiRequest, id: str) -> Response:
         """List the hosts that a community proves or wants to prove, with their TXT records."""
         hosts = host_proofs.hosts_of(community_id=self.path_id(CommunityNotFound), by=request.user)
-        return Response(render(HostsSerializer, {"hosts": hosts}))
+        return Response(render(HostListSerializer, {"hosts": hosts}))
 
     @hosts.mapping.post
     @operation(

@@ -132,11 +132,13 @@ def desk(now: datetime) -> None:
 
 
 def uploads(now: datetime) -> None:
-    done: dict[str, Any] = {"status": MoveStatus.DONE, "has_upload": True, "digest": "d", "size": 1}
-    Move.objects.create(community=CommunityFactory(), format="disqus", file_name="f", **done)
+    """A file that waits for a decision, and the report of an import that is done, whose file went at once."""
+    made: dict[str, Any] = {"format": "disqus", "file_name": "f", "size": 1}
+    checked = {"status": MoveStatus.CHECKED, "has_upload": True, "digest": "d"}
+    Move.objects.create(community=CommunityFactory(), **made, **checked)
     Move.objects.update(created_at=now - 7 * DAY + HOUR)
-    done |= {"has_upload": False, "digest": "e"}
-    move = Move.objects.create(community=CommunityFactory(), format="disqus", file_name="f", **done)
+    done = {"status": MoveStatus.DONE, "has_upload": False, "digest": "e"}
+    move = Move.objects.create(community=CommunityFactory(), **made, **done)
     Move.objects.filter(pk=move.pk).update(finished_at=now - 180 * DAY + HOUR)
     MovePart.objects.create(move=move, kind=MovePart.Kind.REPORT, number=0, data=b"r")
 
@@ -185,6 +187,7 @@ NOT_BY_AGE = {
     "prune": "EXPIRING",
     "rollup_analytics": "it has a test of its own",
     "run_desk_jobs": "it waits for the lease of another process",
+    "check_hosts": "it compares times of the database alone, and asks a name server",
     "make_partitions": "it deletes nothing, and makes partitions for three months",
 }
 # By function of PRUNERS: makes the rows, at a time of the database.
