@@ -56,6 +56,8 @@ class Shown:
     @property
     def values(self) -> dict[str, Any]:
         """The values of every condition."""
+        if not self.everyone:
+            return {"shown": self.community_id}
         below = [f"%.{entry.removeprefix('*.')}" for entry in self.whitelist if entry.startswith("*.")]
         hosts = [entry.removeprefix("www.") for entry in self.whitelist if not entry.startswith("*.")]
         return {"shown": self.community_id, "hosts": hosts, "below": below}

@@ -42,7 +42,8 @@ def listed(query: Mapping[str, Any], page: CursorPage) -> dict[str, Any]:
     if not messages and next_position is None and (page_id := moved_to(query["page_id"])) is not None:
         raise PageMoved(page_id)
     if asked.shown is not None:
-        messages = [message | {"pinned": message["id"] in pinned} for message in messages]
+        for message in messages:
+            message["pinned"] = message["id"] in pinned
     next_cursor = None if next_position is None else page.cursor_at(next_position)
     return envelope("messages", messages, next_cursor)
 
