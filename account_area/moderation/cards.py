@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -17,7 +17,17 @@ from config.database.sql import fetch_all
 from messaging.deleted_accounts import HEIRS, NOBODY
 from messaging.excerpts import excerpt
 from messaging.markdown.html import to_html
-from messaging.models import Account, Ban, Community, Message, MessageStatus, Moderator, PreModeration
+from messaging.models import (
+    Account,
+    Ban,
+    ClosedPage,
+    Community,
+    Message,
+    MessageStatus,
+    Moderator,
+    Pin,
+    PreModeration,
+)
 
 # Longer texts are cut in lists; the page of the post has the whole text.
 TEXT_MAX = 3_000
@@ -88,6 +98,14 @@ class Card:
     reports: Sequence[Mapping[str, Any]] = ()
     reports_left: int = 0
     held_because: str | Promise = ""
+    is_pinned: bool = False
+    # Moderators have closed the discussion of the community on the page.
+    is_closed: bool = False
+
+    @property
+    def can_be_pinned(self) -> bool:
+        is_first = self.message["parentId"] is None
+        return is_first and self.message["status"] == MessageStatus.PUBLISHED and not self.is_pinned
 
 
 def public_cards(messages: Sequence[Mapping[str, Any]]) -> list[Card]:
@@ -96,7 +114,9 @@ def public_cards(messages: Sequence[Mapping[str, Any]]) -> list[Card]:
 
 
 def cards(messages: Sequence[Mapping[str, Any]], community: Community, *, whole: bool = False) -> list[Card]:
-    """Four queries: the posts with those that they answer and quote, the authors' posts, bans, who cannot be banned."""
+    """Six queries, however many posts: what they answer and quote, their authors' posts, bans, who cannot be banned,
+    pins and closed pages.
+    """
     # Nothing is known of erased authors.
     authors = {message["author"]["id"] for message in messages} - {NOBODY}
     posts = (
@@ -114,7 +134,19 @@ def cards(messages: Sequence[Mapping[str, Any]], community: Community, *, whole:
         Q(is_superuser=True) | Exists(Moderator.objects.filter(community=community, account=OuterRef("pk")))
     )
     safe = set(deciders.values_list("pk", flat=True))
-    return [_card(message, community, posts, counts, banned=banned, safe=safe, whole=whole) for message in messages]
+    found = [_card(message, community, posts, counts, banned=banned, safe=safe, whole=whole) for message in messages]
+    return _with_places(found, community)
+
+
+def _with_places(found: list[Card], community: Community) -> list[Card]:
+    """The cards with what is pinned and closed."""
+    pages = {card.message["pageId"] for card in found}
+    pinned = set(Pin.objects.filter(community=community, page__in=pages).values_list("message_id", flat=True))
+    closed = set(ClosedPage.objects.filter(community=community, page__in=pages).values_list("page_id", flat=True))
+    return [
+        replace(card, is_pinned=card.message["id"] in pinned, is_closed=card.message["pageId"] in closed)
+        for card in found
+    ]
 
 
 def _ids_of(messages: Iterable[Mapping[str, Any]]) -> set[UUID]:

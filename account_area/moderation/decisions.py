@@ -24,7 +24,7 @@ from config.api.exceptions import ApiError, InvalidInput
 from config.api.ids import is_id
 from messaging.models import Account, Community
 from messaging.queries.moderation import stored_posts
-from messaging.services import bans, moderating
+from messaging.services import bans, closing, moderating, pinning
 
 Decide = Callable[..., Any]
 POST_DECISIONS: dict[str, Decide] = {
@@ -34,6 +34,8 @@ POST_DECISIONS: dict[str, Decide] = {
     "restore": moderating.restore,
     "undo-hiding": moderating.undo_hiding,
 }
+# About the page of a post, and about the place of a post on it.
+OF_PLACE = ("close", "reopen", "pin", "unpin")
 NOTHING = _("Nothing was chosen. Select posts first.")
 
 
@@ -43,7 +45,7 @@ def decide(request: HttpRequest, slug: str) -> HttpResponse:
     decision = request.POST.get("decision", "")
     ids = [UUID(sent) for sent in dict.fromkeys(request.POST.getlist("posts")) if is_id(sent)][: queries.LISTED_MAX]
     reason = reason_of(request)
-    if decision not in (*POST_DECISIONS, "ban"):
+    if decision not in (*POST_DECISIONS, *OF_PLACE, "ban"):
         raise InvalidInput("Choose what to do.", field="decision")
     by = person_of(request)
     posts = stored_posts(community_id=community.pk, ids=ids)
@@ -80,6 +82,9 @@ def _carry_out(
                 author = post["author"]["id"]
                 bans.ban_account(community_id=community.pk, account_id=author, by=by, reason=reason)
                 done[post["id"]] = None
+            elif decision in OF_PLACE:
+                _place(decision, community, post, by=by, reason=reason)
+                done[post["id"]] = None
             else:
                 times = _times(decision, sent, post["id"])
                 decided = POST_DECISIONS[decision](message_id=post["id"], by=by, reason=reason, **times)
@@ -87,6 +92,18 @@ def _carry_out(
         except ApiError as refusal:
             refusals.append(refusal)
     return done, refusals
+
+
+def _place(decision: str, community: Community, post: dict[str, Any], *, by: Account, reason: str) -> None:
+    decide: Decide = {
+        "close": closing.close_discussion,
+        "reopen": closing.reopen_discussion,
+        "pin": pinning.pin_message,
+        "unpin": pinning.unpin_message,
+    }[decision]
+    is_of_page = decision in ("close", "reopen")
+    about = {"community_id": community.pk, "page_id": post["pageId"]} if is_of_page else {"message_id": post["id"]}
+    decide(**about, by=by, reason=reason)
 
 
 def _times(decision: str, sent: Mapping[str, str], pk: UUID) -> dict[str, datetime | None]:
@@ -109,6 +126,10 @@ def _tell(request: HttpRequest, decision: str, done: Collection[UUID], refusals:
             "restore": restored,
             "undo-hiding": restored,
             "ban": gettext("The author is banned from this community."),
+            "pin": gettext("The post is pinned: the widget shows it first on its page."),
+            "unpin": gettext("The post is not pinned any more."),
+            "close": gettext("The discussion on the page is closed."),
+            "reopen": gettext("The discussion on the page is open again."),
         }
         messages.success(request, texts[decision] % {"number": number})
     for text in dict.fromkeys(map(sentence, refusals)):

@@ -14,7 +14,7 @@ from account_area.moderation.cards import REPORTS_MAX
 from account_area.moderation.queries import POSTS_OF_PAGE
 from embeds.models import Embed
 from embeds.services import delete_embed
-from messaging.models import Account, BulkJob, Community, Decision, Message, MessageStatus, Moderator
+from messaging.models import Account, BulkJob, ClosedPage, Community, Decision, Message, MessageStatus, Moderator, Pin
 from messaging.services import moderating
 from messaging.services.communities import create_community
 from messaging.services.moderation import approve_message
@@ -390,6 +390,31 @@ def test_many_posts_of_an_author_are_hidden_after_the_answer(
     assert 'class="undo"' not in page
 
 
+def test_a_post_is_pinned_and_its_discussion_is_closed_from_its_card(
+    client: Client, site: Embed, community: Community
+) -> None:
+    post, other = MessageFactory(community=community), MessageFactory(community=community)
+    reply = MessageFactory(community=community, parent=post)
+    back = f"{posts_path(site)}?state=recent"
+    page = html(client, posts_path(site), state="recent")
+    assert page.count('value="pin"') == 2, "not of a reply"
+    assert "The post is pinned" in decide(client, community, "pin", post, back=back)
+    assert list(Pin.objects.values_list("message_id", flat=True)) == [post.pk]
+    page = html(client, posts_path(site), state="recent")
+    assert (page.count(">Pinned<"), page.count('value="unpin"'), page.count('value="pin"')) == (1, 1, 1)
+    assert "answer no other post" in decide(client, community, "pin", reply, back=back)
+    assert "The discussion on the page is closed." in decide(client, community, "close", post, back=back)
+    assert list(ClosedPage.objects.values_list("page_id", flat=True)) == [post.page_id]
+    page = html(client, posts_path(site), state="recent")
+    assert (page.count("Discussion closed"), page.count('value="close"')) == (2, 1), "the other page is open"
+    assert "is open again" in decide(client, community, "reopen", reply, back=back)
+    assert "was reopened already" in decide(client, community, "reopen", post, back=back)
+    assert "is not pinned any more" in decide(client, community, "unpin", post, back=back)
+    assert not ClosedPage.objects.exists()
+    assert not Pin.objects.exists()
+    assert other.page_id != post.page_id
+
+
 def test_a_page_with_full_cards_has_a_fixed_number_of_queries(
     client: Client, site: Embed, community: Community, django_assert_max_num_queries: Any
 ) -> None:
@@ -401,7 +426,7 @@ def test_a_page_with_full_cards_has_a_fixed_number_of_queries(
         other = MessageFactory(community=community)
         hide_author(client, community, other.author_id)
     for state in ("pending", "reported", "recent", "hidden"):
-        with django_assert_max_num_queries(17):
+        with django_assert_max_num_queries(19):
             page = html(client, posts_path(site), state=state)
         assert len(ids_of(page)) == POSTS_OF_PAGE
         assert len(page.encode()) < 100_000
