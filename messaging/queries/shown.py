@@ -1,7 +1,7 @@
 """What the widget of an embed shows, as SQL conditions on a row of messages.
 
 An embed shows the posts of its community, or with `everyone` what anybody writes about a page, without what the
-community has hidden there and what those have written whom it has banned before.
+community has hidden there and what those have written or edited whom it has banned before.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ NOT_HIDDEN = """NOT EXISTS (
     SELECT FROM messaging_hiddenhere hidden WHERE hidden.community_id = %(shown)s AND hidden.message_id = {m}.id
 )"""
 NOT_IN_HIDDEN_THREAD = "NOT messaging_is_hidden_here({m}.id, %(shown)s)"
+# An edit after the ban is written after it.
 NOT_BANNED = """NOT EXISTS (
-    SELECT FROM messaging_ban ban WHERE ban.community_id = %(shown)s AND ban.created_at < {m}.created_at
+    SELECT FROM messaging_ban ban WHERE ban.community_id = %(shown)s
+        AND ban.created_at < coalesce({m}.edited_at, {m}.created_at)
         AND ban.account_id IN ({m}.author_id, {operator})
 )"""
 ON_ITS_HOSTS = """({m}.community_id = %(shown)s OR EXISTS (

@@ -138,6 +138,24 @@ def test_an_embed_of_everyone_leaves_out_what_a_banned_account_wrote_after_the_b
     assert site.listed() == ["agent's", "banned", "before", "nobody's"]
 
 
+def test_an_embed_of_everyone_leaves_out_what_a_banned_account_edited_after_the_ban(open_site: Site) -> None:
+    site, person = open_site, PersonFactory()
+    kept, edited = site.post(person, "kept"), site.post(person, "edited")
+    site.post(person, "reply", parentId=str(kept.pk))
+    own = site.post(site.owner, "own", communityId=str(site.community.pk), quoteId=str(edited.pk))
+    ban_account(community_id=site.community.pk, account_id=person.pk, by=site.owner)
+    assert site.listed() == ["edited", "kept", "own"]
+    changed = Api.as_person(person).put(f"/api/messages/{edited.pk}", {"content": f"after {WORD}"})
+    assert changed.status == 200
+    shown = everything_shown(site)
+    assert not any("after" in found for found in shown.values()), shown
+    assert Api().get(f"/api/messages/{edited.pk}", embedId=site.embed.pk).error == "message_not_found"
+    assert site.ask(f"/api/messages/{own.pk}")["quote"] is None
+    assert (site.listed(), site.listed(parentId=kept.pk), site.counted()) == (["kept", "own"], ["reply"], 3)
+    lift_ban(community_id=site.community.pk, account_id=person.pk, by=site.owner)
+    assert site.listed() == ["after", "kept", "own"]
+
+
 def test_search_of_an_embed_of_everyone_finds_its_community_and_its_hosts(open_site: Site) -> None:
     site, stranger = open_site, PersonFactory()
     other: Page = PageFactory(url="https://elsewhere.example/")
