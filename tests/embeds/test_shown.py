@@ -168,6 +168,35 @@ def test_search_of_an_embed_of_everyone_finds_its_community_and_its_hosts(open_s
     assert names(site.ask("/v1/search", q=WORD)["messages"]) == ["foreign", "nobody's", "own"]
 
 
+@pytest.mark.parametrize(
+    ("entry", "url", "found"),
+    [
+        ("blog.example", "https://blog.example/a", True),
+        ("www.blog.example", "https://blog.example/a", True),
+        ("blog.example", "https://blog.example:8443/a", True),
+        ("blog.example:8443", "https://blog.example:8443/a", True),
+        ("blog.example:8443", "https://blog.example/a", False),
+        ("blog.example", "https://a.blog.example/a", False),
+        ("*.blog.example", "https://a.blog.example/a", True),
+        ("*.blog.example", "https://a.b.blog.example/a", True),
+        ("*.blog.example", "https://a.blog.example:8443/a", True),
+        ("*.blog.example:8443", "https://a.blog.example:8443/a", True),
+        ("*.blog.example", "https://blog.example/a", False),
+        ("*.blog.example", "https://notblog.example/a", False),
+        ("*.my_blog.example", "https://a.my_blog.example/a", True),
+        ("*.my_blog.example", "https://a.myxblog.example/a", False),
+        ("localhost:3000", "http://localhost:3000/a", True),
+    ],
+)
+def test_search_of_an_embed_of_everyone_compares_hosts_by_their_labels(
+    open_site: Site, entry: str, url: str, found: bool
+) -> None:
+    page: Page = PageFactory(url=url)
+    MessageFactory(page=page, content=f"foreign {WORD}")
+    update_embed(embed_id=open_site.embed.pk, owner=open_site.owner, domain_whitelist=[entry])
+    assert names(open_site.ask("/v1/search", q=WORD)["messages"]) == (["foreign"] if found else [])
+
+
 def test_what_an_embed_shows_follows_its_owner_at_once(community_site: Site) -> None:
     site = community_site
     site.post(PersonFactory(), "nobody's")
