@@ -18,6 +18,17 @@ from messaging.exceptions import CommunityMismatch
 # Word lists of embeds that a post is compared with. Those of moderators come first: no number of other people's embeds
 # ends theirs.
 LISTS_MAX = 100
+IS_MODERATOR = """EXISTS (
+    SELECT FROM messaging_moderator moderator
+    WHERE moderator.community_id = embed.community_id AND moderator.account_id = embed.owner_id
+)"""
+# Where a community has moderators, others who may choose it for an embed cannot forbid words there: with those of every
+# day they would silence it. Where it has none, nobody else could forbid any.
+MAY_FORBID = f"""(
+    {IS_MODERATOR}
+    OR EXISTS (SELECT FROM messaging_account owner WHERE owner.id = embed.owner_id AND owner.is_superuser)
+    OR NOT EXISTS (SELECT FROM messaging_moderator other WHERE other.community_id = embed.community_id)
+)"""  # noqa: S608  constants
 COLUMN = "words_of_embeds"
 OF_SOURCE = """
 SELECT blocked_words FROM embeds_embed WHERE id = %(source_embed)s AND deleted_at IS NULL AND status <> 'disabled'
@@ -33,10 +44,8 @@ SELECT array_agg(array_to_json(list.blocked_words)::text) FROM (
         WHERE embed.community_id = messaging_community.id AND embed.deleted_at IS NULL AND embed.blocked_words <> '{{}}'
             AND embed.status <> 'disabled' AND embed.id IS DISTINCT FROM %(source_embed)s
             AND (embed.domain_whitelist = '{{}}' OR embed.domain_whitelist && %(entries)s::varchar[])
-        ORDER BY EXISTS (
-            SELECT FROM messaging_moderator moderator
-            WHERE moderator.community_id = embed.community_id AND moderator.account_id = embed.owner_id
-        ) DESC, embed.created_at, embed.id
+            AND {MAY_FORBID}
+        ORDER BY {IS_MODERATOR} DESC, embed.created_at, embed.id
         LIMIT {LISTS_MAX}
     )
 ) list
@@ -47,8 +56,9 @@ class EmbedRule:
     """Requires an active embed that allows the domain and has the community of a new thread; applies word lists.
 
     The word list of an embed holds for every post of its community on a page that its whitelist names, or on any page
-    if that is empty, through the embed or not, also while it is paused. That of the embed that a post comes from holds
-    on every page. Those of deleted embeds, and of embeds that a super admin has disabled, hold nowhere.
+    if that is empty, through the embed or not, also while it is paused. In a community with moderators, these are the
+    embeds of moderators and super admins. The list of the embed that a post comes from holds on every page, whoever
+    owns it. Those of deleted embeds, and of embeds that a super admin has disabled, hold nowhere.
     """
 
     errors = (EmbedNotFound, EmbedNotActive, DomainNotAllowed)

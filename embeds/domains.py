@@ -156,9 +156,12 @@ def host_of_url(url: str) -> str:
 def entries_of_page(url: str) -> tuple[str, ...]:
     """Every entry that names the host of a page, with `www.` or without: its normalised address has none."""
     host = host_of_url(url)
-    if host == OPAQUE:
+    try:
+        name, port = _split(host)
+    except InvalidDomain:
         return ()
-    name, port = _split(host)
+    if name == OPAQUE:
+        return ()
     return tuple(_matching_entries(f"www.{name.removeprefix('www.')}", port))
 
 

@@ -17,6 +17,7 @@ from config.api.exceptions import InvalidCursor, RateLimited
 from config.api.ids import is_id
 from config.api.pagination import LIMIT_MAX, CursorPage
 from config.cache.rendering import to_json
+from embeds import domains
 from embeds.places import place_of
 from embeds.widget import context
 from embeds.widget.csp import page
@@ -64,12 +65,15 @@ def _preview(linked: dict[str, Any], deleted: str, budget: Budget) -> dict[str, 
     post = _plain(linked, budget)
     page_url = post["pageUrl"]
     place = place_of(message_id=linked["id"], community_id=linked["communityId"], page_url=page_url)
+    host = urlsplit(page_url).netloc
+    # The normalised URL is https, which a site that is tried out on the own machine seldom is.
+    origin = f"http://{host}" if domains.is_host(host) and domains.is_loopback(host) else None
     title = title_of(post["plain"], author=post["author"]["name"], is_reply=post["parentId"] is not None)
     return {
         "post": post,
         "goes_on": place is not None,
-        "place": place or place_on_page(page_url, linked["id"]),
-        "host": urlsplit(place or page_url).netloc,
+        "place": place or place_on_page(page_url, linked["id"], origin),
+        "host": urlsplit(place).netloc if place else host,
         "site": urlsplit(page_url).hostname,
         "title": deleted if post["status"] == DELETED else title,
         "description": shortened(post["plain"] or " ".join(post["texts"]), DESCRIPTION_MAX),

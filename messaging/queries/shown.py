@@ -1,7 +1,7 @@
 """What the widget of an embed shows, as SQL conditions on a row of messages.
 
 An embed shows the posts of its community, or with `everyone` what anybody writes about a page, without what the
-community has hidden there and what those have written whom it has banned before.
+community has hidden there and what those have written or edited whom it has banned before.
 """
 
 from __future__ import annotations
@@ -24,16 +24,23 @@ NOT_HIDDEN = """NOT EXISTS (
     SELECT FROM messaging_hiddenhere hidden WHERE hidden.community_id = %(shown)s AND hidden.message_id = {m}.id
 )"""
 NOT_IN_HIDDEN_THREAD = "NOT messaging_is_hidden_here({m}.id, %(shown)s)"
+# An edit after the ban is written after it.
 NOT_BANNED = """NOT EXISTS (
-    SELECT FROM messaging_ban ban WHERE ban.community_id = %(shown)s AND ban.created_at < {m}.created_at
+    SELECT FROM messaging_ban ban WHERE ban.community_id = %(shown)s
+        AND ban.created_at < coalesce({m}.edited_at, {m}.created_at)
         AND ban.account_id IN ({m}.author_id, {operator})
 )"""
+# The names of a host with its port and without it, and of the domains that it is below. They are compared as a whole,
+# which PostgreSQL does by a hash: a pattern for each of many entries would be tried on every row.
 ON_ITS_HOSTS = """({m}.community_id = %(shown)s OR EXISTS (
-    SELECT FROM messaging_page place, LATERAL (SELECT split_part(place.normalized_url, '/', 3) AS host) named
-    WHERE place.id = {m}.page_id AND (
-        host = ANY(%(hosts)s) OR regexp_replace(host, ':[0-9]+$', '') = ANY(%(hosts)s) OR host LIKE ANY(%(below)s)
-        OR regexp_replace(host, ':[0-9]+$', '') LIKE ANY(%(below)s)
-    )
+    SELECT FROM messaging_page place,
+        LATERAL (SELECT split_part(place.normalized_url, '/', 3) AS host) named,
+        LATERAL (VALUES (host), (regexp_replace(host, ':[0-9]+$', ''))) spelled (name),
+        LATERAL (SELECT string_to_array(name, '.') AS labels) split
+    WHERE place.id = {m}.page_id AND (name = ANY(%(hosts)s) OR EXISTS (
+        SELECT FROM generate_series(2, cardinality(labels)) label
+        WHERE array_to_string(labels[label:], '.') = ANY(%(below)s)
+    ))
 ))"""
 SHOWN_AMONG = "SELECT m.id FROM messaging_message m WHERE m.id = ANY(%(ids)s::uuid[]) AND {condition}"
 
@@ -58,7 +65,7 @@ class Shown:
         """The values of every condition."""
         if not self.everyone:
             return {"shown": self.community_id}
-        below = [f"%.{entry.removeprefix('*.')}" for entry in self.whitelist if entry.startswith("*.")]
+        below = [entry.removeprefix("*.") for entry in self.whitelist if entry.startswith("*.")]
         hosts = [entry.removeprefix("www.") for entry in self.whitelist if not entry.startswith("*.")]
         return {"shown": self.community_id, "hosts": hosts, "below": below}
 

@@ -16,6 +16,7 @@ from config.writes.retries import retried
 from messaging.cache_tags import page_tag
 from messaging.exceptions import ClosingNotFound, UnknownPage, page_id_needed
 from messaging.models import Account, Act, ClosedPage, Community
+from messaging.page_ids import is_page_id
 from messaging.queries.targets import LOCK_SPACE
 from messaging.services.decisions import log_about_community
 from messaging.services.moderators import moderated_community
@@ -54,9 +55,9 @@ def reopen_discussion(*, community_id: UUID, page_id: str, by: Account, reason: 
     Raises CommunityNotFound (404), ModeratorRequired (403), ClosingNotFound (404).
     """
     community = moderated_community(community_id=community_id, by=by, lock=True)
-    page = fetch_one(FIND_PAGE, {"page": page_id})
-    closings = ClosedPage.objects.filter(community=community, page=page[0] if page else page_id)
-    if page is None or not closings.delete()[0]:
+    # A path may have any text.
+    page = fetch_one(FIND_PAGE, {"page": page_id}) if is_page_id(page_id) else None
+    if page is None or not ClosedPage.objects.filter(community=community, page=page[0]).delete()[0]:
         raise ClosingNotFound
     _log(community, Act.REOPENED, by=by, page_id=page[0], url=page[1], reason=reason)
 

@@ -11,16 +11,17 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.db.models import F
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from embeds import page_communities, sightings
 from embeds.models import Embed, EmbedStatus, HostProof, Sighting
 from embeds.services import delete_embed
-from messaging.models import Community, Page
+from messaging.models import Community, Message, Page
 from tests.api import Api
 from tests.embeds.making import an_embed
-from tests.factories import CommunityFactory
+from tests.factories import CommunityFactory, PersonFactory
 from tests.plans import generic_plan, indexes, rows_read
 
 pytestmark = pytest.mark.django_db
@@ -79,6 +80,27 @@ def test_a_page_without_a_widget_has_none_and_the_other_fields_are_as_before() -
     assert answer["communities"] == []
     assert answer["normalizedUrl"] == URL
     assert answer.keys() == {"pageId", "normalizedUrl", "rulesApplied", "removedParams", "communities"}
+
+
+@pytest.mark.parametrize("host", ["a*b.example", "*.example", "a..example", ".example"])
+def test_a_host_that_no_whitelist_can_name_has_no_community(host: str) -> None:
+    """A URL may have such a host. It is a page as any other."""
+    a_widget()
+    community = a_widget(blocked_words=["spam"]).community
+    url = f"https://{host}/a"
+    assert listed(url) == []
+    author, body = Api.as_person(PersonFactory()), {"pageId": Api().post(PATH, {"url": url}).json["pageId"]}
+    for fields in ({}, {"communityId": str(community.pk)}):
+        assert author.post("/api/messages", body | {"content": "spam", **fields}).status == 201
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "read_page", "arguments": {"url": url}},
+    }
+    assert not Api().post("/mcp", call).json["result"]["isError"]
+    (first, _second) = Message.objects.all()
+    assert Client().get(f"/p/{first.pk}").status_code == 200
 
 
 def test_every_page_of_the_host_has_it_and_no_page_of_another() -> None:

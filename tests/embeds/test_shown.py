@@ -138,6 +138,24 @@ def test_an_embed_of_everyone_leaves_out_what_a_banned_account_wrote_after_the_b
     assert site.listed() == ["agent's", "banned", "before", "nobody's"]
 
 
+def test_an_embed_of_everyone_leaves_out_what_a_banned_account_edited_after_the_ban(open_site: Site) -> None:
+    site, person = open_site, PersonFactory()
+    kept, edited = site.post(person, "kept"), site.post(person, "edited")
+    site.post(person, "reply", parentId=str(kept.pk))
+    own = site.post(site.owner, "own", communityId=str(site.community.pk), quoteId=str(edited.pk))
+    ban_account(community_id=site.community.pk, account_id=person.pk, by=site.owner)
+    assert site.listed() == ["edited", "kept", "own"]
+    changed = Api.as_person(person).put(f"/api/messages/{edited.pk}", {"content": f"after {WORD}"})
+    assert changed.status == 200
+    shown = everything_shown(site)
+    assert not any("after" in found for found in shown.values()), shown
+    assert Api().get(f"/api/messages/{edited.pk}", embedId=site.embed.pk).error == "message_not_found"
+    assert site.ask(f"/api/messages/{own.pk}")["quote"] is None
+    assert (site.listed(), site.listed(parentId=kept.pk), site.counted()) == (["kept", "own"], ["reply"], 3)
+    lift_ban(community_id=site.community.pk, account_id=person.pk, by=site.owner)
+    assert site.listed() == ["after", "kept", "own"]
+
+
 def test_search_of_an_embed_of_everyone_finds_its_community_and_its_hosts(open_site: Site) -> None:
     site, stranger = open_site, PersonFactory()
     other: Page = PageFactory(url="https://elsewhere.example/")
@@ -148,6 +166,35 @@ def test_search_of_an_embed_of_everyone_finds_its_community_and_its_hosts(open_s
     assert found == ["nobody's", "own"]
     update_embed(embed_id=site.embed.pk, owner=site.owner, domain_whitelist=["*.example"])
     assert names(site.ask("/v1/search", q=WORD)["messages"]) == ["foreign", "nobody's", "own"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "url", "found"),
+    [
+        ("blog.example", "https://blog.example/a", True),
+        ("www.blog.example", "https://blog.example/a", True),
+        ("blog.example", "https://blog.example:8443/a", True),
+        ("blog.example:8443", "https://blog.example:8443/a", True),
+        ("blog.example:8443", "https://blog.example/a", False),
+        ("blog.example", "https://a.blog.example/a", False),
+        ("*.blog.example", "https://a.blog.example/a", True),
+        ("*.blog.example", "https://a.b.blog.example/a", True),
+        ("*.blog.example", "https://a.blog.example:8443/a", True),
+        ("*.blog.example:8443", "https://a.blog.example:8443/a", True),
+        ("*.blog.example", "https://blog.example/a", False),
+        ("*.blog.example", "https://notblog.example/a", False),
+        ("*.my_blog.example", "https://a.my_blog.example/a", True),
+        ("*.my_blog.example", "https://a.myxblog.example/a", False),
+        ("localhost:3000", "http://localhost:3000/a", True),
+    ],
+)
+def test_search_of_an_embed_of_everyone_compares_hosts_by_their_labels(
+    open_site: Site, entry: str, url: str, found: bool
+) -> None:
+    page: Page = PageFactory(url=url)
+    MessageFactory(page=page, content=f"foreign {WORD}")
+    update_embed(embed_id=open_site.embed.pk, owner=open_site.owner, domain_whitelist=[entry])
+    assert names(open_site.ask("/v1/search", q=WORD)["messages"]) == (["foreign"] if found else [])
 
 
 def test_what_an_embed_shows_follows_its_owner_at_once(community_site: Site) -> None:

@@ -18,7 +18,7 @@ from messaging.page_ids import normalize
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.embeds.making import an_embed
-from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -166,6 +166,28 @@ def test_the_words_of_moderators_hold_beside_any_number_of_other_embeds(communit
     an_embed(owner, community_id=community.pk, blocked_words=["spam"])
     assert not is_refused(community)
     Moderator.objects.create(community=community, account=owner)
+    assert is_refused(community)
+
+
+def test_a_stranger_forbids_no_words_in_a_community_with_moderators(community: Community) -> None:
+    """An open community lets anybody choose it for an embed."""
+    moderator, stranger, boss = PersonFactory(), PersonFactory(), SuperAdminFactory()
+    embed = an_embed(stranger, community_id=community.pk, blocked_words=["spam"])
+    assert is_refused(community)
+    Moderator.objects.create(community=community, account=moderator)
+    assert not is_refused(community)
+    through_it = Api.as_person(PersonFactory()).post(
+        "/api/messages",
+        {"pageId": page_at("https://site.example/a").pk, "content": "spam"},
+        headers={"x-service-embed-id": str(embed.pk)},
+    )
+    assert through_it.error == "content_blocked"
+    # Who does not moderate any more is a stranger.
+    own = Moderator.objects.create(community=community, account=stranger)
+    assert is_refused(community)
+    own.delete()
+    assert not is_refused(community)
+    an_embed(boss, community_id=community.pk, blocked_words=["spam"])
     assert is_refused(community)
 
 

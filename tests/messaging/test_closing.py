@@ -176,7 +176,8 @@ def test_only_moderators_close_and_reopen(community: Community, page: Page) -> N
         assert (answer.status, answer.error) == (403, "moderator_required")
     boss = Api.as_person(SuperAdminFactory())
     assert boss.post(f"{MODERATED}/{uuid4()}/closed", {"pageId": page.pk}).error == "community_not_found"
-    assert boss.delete(f"{MODERATED}/{community.pk}/closed/no-page").error == "closing_not_found"
+    for no_page in ("no-page", "%00", "x" * 5_000):
+        assert boss.delete(f"{MODERATED}/{community.pk}/closed/{no_page}").error == "closing_not_found"
     assert reopened(boss, community, page).json["closed"] is False
 
 

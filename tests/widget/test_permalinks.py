@@ -68,6 +68,23 @@ def trusted_post(url: str = "https://example.com/a", **fields: Any) -> Message:
     return post
 
 
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("http://localhost:8000/demo/", "http://localhost:8000/demo"),
+        ("http://127.0.0.1:8000/a?b=1", "http://127.0.0.1:8000/a?b=1"),
+        ("http://example.com/a", "https://example.com/a"),
+        ("http://localhost.example.com/a", "https://localhost.example.com/a"),
+        # No host of a whitelist, and yet one of a URL.
+        ("http://a*b.example/a", "https://a*b.example/a"),
+    ],
+)
+def test_a_page_on_the_own_machine_is_linked_without_tls(url: str, place: str) -> None:
+    post = MessageFactory(page=PageFactory(url=url))
+    links = [link["href"] for link in document_of(post).of("a")]
+    assert links[0] == f"{place}#community-post-{post.pk}"
+
+
 def get(message: Message, **options: Any) -> Any:
     return Client().get(f"/p/{message.pk}", **options)
 
