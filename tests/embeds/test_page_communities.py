@@ -81,6 +81,13 @@ def test_a_page_without_a_widget_has_none_and_the_other_fields_are_as_before() -
     assert answer.keys() == {"pageId", "normalizedUrl", "rulesApplied", "removedParams", "communities"}
 
 
+@pytest.mark.parametrize("host", ["a*b.example", "*.site.example", "a..example", ".site.example"])
+def test_a_host_that_no_entry_can_name_has_none(host: str) -> None:
+    """Browsers take such names, and no whitelist does."""
+    a_widget(domain_whitelist=["*.site.example", HOST])
+    assert communities_of(f"https://{host}/blog") == []
+
+
 def test_every_page_of_the_host_has_it_and_no_page_of_another() -> None:
     embed = a_widget()
     for url in (f"{URL}/other?a=1", "http://SITE.example", "https://user@site.example./x#top"):
