@@ -249,6 +249,24 @@ def test_an_open_stream_of_an_embed_that_was_paused_sends_nothing(community_site
     assert render({Source(items, channel, "test"): rows}, 0).chunks == {}
 
 
+def test_streams_of_an_embed_are_loaded_and_rendered_once(community_site: Site) -> None:
+    site, other = community_site, Site("community")
+    post = site.post(site.owner, "own", communityId=str(site.community.pk))
+
+    def source(embed_id: Any) -> Source:
+        query = {"embed_id": embed_id, "page_id": site.page.pk}
+        return Source(items_of(embed_id, of_page=True), channel_of(query), "test")
+
+    rows = reading.read(source(site.embed.pk).channel, None, limit=10).rows
+    assert [row.message_id for row in rows] == [post.pk]
+    streams = {source(site.embed.pk): rows for _ in range(3)}
+    with CaptureQueriesContext(connection) as queries:
+        assert len(render(streams, 0).chunks) == 1
+    assert sum("messaging_page page" in query["sql"] for query in queries) == 1
+    # An embed on the same page shows something else.
+    assert source(other.embed.pk) not in streams
+
+
 def test_a_long_page_of_others_hides_no_post_of_the_community(
     community_site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
