@@ -16,6 +16,7 @@ from config.writes.retries import retried
 from messaging.cache_tags import page_tag
 from messaging.exceptions import ClosingNotFound, UnknownPage, page_id_needed
 from messaging.models import Account, Act, ClosedPage, Community
+from messaging.page_ids import is_page_id
 from messaging.queries.targets import LOCK_SPACE
 from messaging.services.decisions import log_about_community
 from messaging.services.moderators import moderated_community
@@ -54,6 +55,9 @@ def reopen_discussion(*, community_id: UUID, page_id: str, by: Account, reason: 
     Raises CommunityNotFound (404), ModeratorRequired (403), ClosingNotFound (404).
     """
     community = moderated_community(community_id=community_id, by=by, lock=True)
+    if not is_page_id(page_id):
+        # A path may have what PostgreSQL takes for no text.
+        raise ClosingNotFound
     page = fetch_one(FIND_PAGE, {"page": page_id})
     closings = ClosedPage.objects.filter(community=community, page=page[0] if page else page_id)
     if page is None or not closings.delete()[0]:
