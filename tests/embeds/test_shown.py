@@ -12,9 +12,12 @@ from django.test.utils import CaptureQueriesContext
 from config.changes import reading
 from config.changes.streams.rendering import render
 from config.changes.streams.sources import Source
+from embeds.domains import host_of_url
+from embeds.hosts import is_named
 from embeds.services import delete_embed, update_embed
 from messaging.changes.items import items_of
 from messaging.models import Page
+from messaging.page_ids import normalize
 from messaging.services.bans import ban_account, lift_ban
 from messaging.services.communities import create_community
 from messaging.services.hiding_here import hide_here, show_here
@@ -148,6 +151,39 @@ def test_search_of_an_embed_of_everyone_finds_its_community_and_its_hosts(open_s
     assert found == ["nobody's", "own"]
     update_embed(embed_id=site.embed.pk, owner=site.owner, domain_whitelist=["*.example"])
     assert names(site.ask("/v1/search", q=WORD)["messages"]) == ["foreign", "nobody's", "own"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "url", "is_found"),
+    [
+        ("my_site.example", "https://my_site.example/", True),
+        ("*.my_site.example", "https://blog.my_site.example/", True),
+        ("*.my_site.example", "https://blog.my-site.example/", False),
+        ("*.blog.example", "https://www.blog.example/", True),
+        ("*.blog.example", "https://a.b.blog.example/", True),
+        ("*.blog.example", "https://otherblog.example/", False),
+        ("*.blog.example:8443", "https://www.blog.example:8443/", True),
+        ("*.blog.example:8443", "https://a.blog.example/", False),
+        ("blog.example:443", "https://blog.example/", True),
+        ("www.blog.example:80", "https://blog.example/", True),
+        ("blog.example:8443", "https://blog.example/", False),
+        ("blog.example", "https://blog.example:8443/", True),
+        ("www.blog.example", "https://blog.example:8443/", True),
+        ("[::1]", "http://[::1]:8000/", True),
+        ("[::1]:8000", "http://[::1]:8000/", True),
+        ("[::1]:8001", "http://[::1]:8000/", False),
+    ],
+)
+def test_the_hosts_of_a_search_are_those_that_the_whitelist_names(
+    open_site: Site, entry: str, url: str, is_found: bool
+) -> None:
+    """As for the words of embeds and for imports (`embeds.hosts.is_named`)."""
+    site = open_site
+    MessageFactory(page=PageFactory(url=url), content=f"foreign {WORD}")
+    MessageFactory(page=PageFactory(url="https://bystander.example/"), content=f"other's {WORD}")
+    update_embed(embed_id=site.embed.pk, owner=site.owner, domain_whitelist=[entry])
+    assert is_named(host_of_url(normalize(url).normalized_url), [entry]) is is_found
+    assert names(site.ask("/v1/search", q=WORD)["messages"]) == ["foreign"] * is_found
 
 
 def test_what_an_embed_shows_follows_its_owner_at_once(community_site: Site) -> None:
