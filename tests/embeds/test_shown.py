@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,8 +17,10 @@ from embeds.domains import host_of_url
 from embeds.hosts import is_named
 from embeds.services import delete_embed, update_embed
 from messaging.changes.items import items_of
-from messaging.models import Page
+from messaging.models import Message, Page, PostsChoice
 from messaging.page_ids import normalize
+from messaging.personal_data.erasures import request_erasure
+from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.bans import ban_account, lift_ban
 from messaging.services.communities import create_community
 from messaging.services.hiding_here import hide_here, show_here
@@ -151,6 +154,24 @@ def test_search_of_an_embed_of_everyone_finds_its_community_and_its_hosts(open_s
     assert found == ["nobody's", "own"]
     update_embed(embed_id=site.embed.pk, owner=site.owner, domain_whitelist=["*.example"])
     assert names(site.ask("/v1/search", q=WORD)["messages"]) == ["foreign", "nobody's", "own"]
+
+
+def test_what_a_banned_account_wrote_after_the_ban_stays_out_when_it_is_erased(open_site: Site) -> None:
+    site, person, bystander, elsewhere = open_site, PersonFactory(), PersonFactory(), Site("everyone")
+    agent = agent_with_token(requester=person)
+    site.post(person, "before")
+    ban_account(community_id=site.community.pk, account_id=person.pk, by=site.owner)
+    ban_account(community_id=elsewhere.community.pk, account_id=bystander.pk, by=elsewhere.owner)
+    site.post(person, "banned")
+    assert agent.api.post("/api/messages", {"pageId": site.page.pk, "content": f"agent's {WORD}"}).status == 201
+    site.post(bystander, "nobody's")
+    before = site.listed(), elsewhere.listed()
+    assert before == (["before", "nobody's"], ["agent's", "banned", "before"])
+    request_erasure(person=person, posts=PostsChoice.ANONYMOUS, by=person, wait=timedelta())
+    assert run_due_jobs()["erasures"] == 1
+    assert not Message.objects.filter(author=person).exists()
+    assert (site.listed(), elsewhere.listed()) == before
+    assert site.counted() == 2
 
 
 @pytest.mark.parametrize(
