@@ -154,15 +154,15 @@ def host_of_url(url: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def entries_of_page(url: str) -> tuple[str, ...]:
-    """Every entry that names the host of a page, with `www.` or without: its normalised address has none."""
-    host = host_of_url(url)
+    """Every entry that names the host of a page, with `www.` or without: its normalised address has none.
+
+    None for a host that no entry can name, such as `a*b.example`, which browsers take.
+    """
     try:
-        name, port = _split(host)
+        name, port = _split(host_of_url(url))
     except InvalidDomain:
         return ()
-    if name == OPAQUE:
-        return ()
-    return tuple(_matching_entries(f"www.{name.removeprefix('www.')}", port))
+    return () if name == OPAQUE else tuple(_matching_entries(f"www.{name.removeprefix('www.')}", port))
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections import defaultdict
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from math import ceil
@@ -48,20 +46,6 @@ MISSING_EVERY = timedelta(days=1)
 RUN_SECONDS = 120
 THREADS = 8
 BATCH = 40
-
-
-def proved_communities(hosts: Iterable[str]) -> dict[str, list[UUID]]:
-    """Return the communities that have proved each of these hosts, in one query; hosts without one are left out.
-
-    `hosts` may have a port and `www.`, and are the keys as they were sent. Where there is exactly one community, pages
-    of the host belong to it alone; where several have set their records, to each of them.
-    """
-    named = {host: name for host in hosts if (name := _name(host)) is not None}
-    proofs = HostProof.objects.proved().filter(host__in=set(named.values()))
-    found: dict[str, list[UUID]] = defaultdict(list)
-    for name, community_id in proofs.order_by("proved_at", "id").values_list("host", "community"):
-        found[name].append(community_id)
-    return {host: found[name] for host, name in named.items() if name in found}
 
 
 def hosts_of(*, community_id: UUID, by: Account) -> list[HostProof]:

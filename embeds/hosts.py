@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import chain
-from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -14,25 +13,9 @@ from embeds.models import Embed, EmbedStatus
 from messaging.models import Moderator
 
 
-class HostWords(NamedTuple):
-    """The blocked words of an embed, and the whitelist on whose hosts they hold; an empty one is every host."""
-
-    whitelist: list[str]
-    words: list[str]
-
-    def hold_on(self, host: str) -> bool:
-        return not self.whitelist or is_named(host, self.whitelist)
-
-
 def whitelisted(community_id: UUID) -> frozenset[str]:
     """The entries of the whitelists of all embeds together. An embed without a whitelist names no host."""
     return frozenset(chain.from_iterable(_own(community_id).values_list("domain_whitelist", flat=True)))
-
-
-def host_words(community_id: UUID) -> list[HostWords]:
-    """The blocked words of those embeds that have some, also of paused ones."""
-    rows = _own(community_id).exclude(blocked_words=[]).values_list("domain_whitelist", "blocked_words")
-    return [HostWords(*row) for row in rows]
 
 
 def is_named(host: str, entries: Collection[str]) -> bool:

@@ -71,12 +71,11 @@ def communities_of_page(normalized_url: str) -> list[PageCommunity]:
     An embed without a whitelist names no host. The community whose widget was loaded first is the first one. Those that
     have proved the host are alone.
     """
-    try:
-        values = _values(domains.host_of_url(normalized_url))
-    except domains.InvalidDomain:
-        # Such as `a*b.example`: a URL may have this host, and no whitelist can name it.
+    host = domains.host_of_url(normalized_url)
+    if not domains.entries_of(host):
+        # Such as `a*b.example`, which browsers take and no entry can name.
         return []
-    rows = fetch_all(FIND, values)
+    rows = fetch_all(FIND, _values(host))
     found = [PageCommunity(*row) for row in rows]
     return [community for community in found if community.proved] or found
 

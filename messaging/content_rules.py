@@ -103,16 +103,11 @@ def community_columns(*, page_url: str | None, source_embed: UUID | None = None)
 
 def refuse_blocked(draft: Draft, words: list[str]) -> None:
     """Raises ContentBlocked (422) if a text of the draft contains one of the words."""
-    if has_blocked(draft, words):
-        raise ContentBlocked
-
-
-def has_blocked(draft: Draft, words: list[str]) -> bool:
-    """Whether a text of the draft contains one of the words."""
     if not words:
-        return False
+        return
     word_list = compile_words(tuple(words))
-    return any(word_list.first_match(text) for text in draft.texts() if text)
+    if any(word_list.first_match(text) for text in draft.texts() if text):
+        raise ContentBlocked
 
 
 def _strings(value: Any, *, with_names: bool) -> Iterator[str]:

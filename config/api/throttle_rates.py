@@ -6,6 +6,8 @@ from config import env
 SOFT_THROTTLES = {
     # Changes of a name, by person: each empties the response cache.
     "rename": (env.integer("THROTTLE_RENAME_PER_HOUR", 10), 3600),
+    # Moderators whom a person adds: as above, since posts say that their author is one.
+    "new_moderator": (env.integer("THROTTLE_NEW_MODERATOR_PER_HOUR", 30), 3600),
     # Forms of the account area, by person.
     "account_page": (env.integer("THROTTLE_ACCOUNT_PAGE_PER_MINUTE", 120), 60),
     "person": (env.integer("THROTTLE_PERSON_PER_HOUR", 300), 3600),

@@ -55,12 +55,16 @@ def inbox_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class EmbedReader:
-    """Loads what items need for a reader of an embed, as the embed is at that time. `of_page`: of one page."""
+    """Loads what items need for a reader of an embed, as the embed is at that time. `of_page`: of one page.
+
+    Equal readers are one source of streams, which is loaded and rendered once. So it is called itself: methods of equal
+    objects are not equal.
+    """
 
     embed_id: UUID
     of_page: bool
 
-    def load(self, rows: Sequence[ChangeRow]) -> Related:
+    def __call__(self, rows: Sequence[ChangeRow]) -> Related:
         try:
             return related_to(rows, shown_by(self.embed_id), of_page=self.of_page)
         except embed_errors():
@@ -75,7 +79,7 @@ def shown_item(row: ChangeRow, related: Related, *, cursor: str) -> dict[str, An
 
 def items_of(embed_id: UUID | None, *, of_page: bool) -> Items:
     """The public changes, for a reader of this embed those of what it shows."""
-    return PUBLIC_ITEMS if embed_id is None else Items(EmbedReader(embed_id, of_page).load, shown_item)
+    return PUBLIC_ITEMS if embed_id is None else Items(EmbedReader(embed_id, of_page), shown_item)
 
 
 PUBLIC_ITEMS = Items(related_to, public_item)

@@ -7,7 +7,7 @@ from django.db.models import Case, Value, When
 from config.admin.audit import forget_entries_about
 from config.cache.versions import EVERYTHING, invalidate
 from config.changes.log import append
-from config.database.sql import allow_long_statements, database_now
+from config.database.sql import allow_long_statements, database_now, execute
 from config.personal_data import Subject
 from messaging.models import Decision, Message, MessageStatus, MessageVersion
 from messaging.queries.message_fields import CONTENT_FIELDS
@@ -18,6 +18,15 @@ from messaging.services.reporting import close_reports, move_closing
 
 BATCH = 200
 NO_CONTENT = {field.column: field.model_field.get_default() for field in CONTENT_FIELDS}
+# Posts that the widgets of a community leave out by a ban of the account, or of the operator of an agent.
+KEEP_OUT = """
+INSERT INTO messaging_hiddenhere (id, community_id, message_id, created_at)
+SELECT gen_random_uuid(), ban.community_id, post.id, clock_timestamp()
+FROM messaging_message post
+JOIN messaging_ban ban ON ban.account_id IN (post.author_id, %(person)s) AND ban.created_at < post.created_at
+WHERE post.id = ANY(%(ids)s::uuid[]) AND post.community_id IS DISTINCT FROM ban.community_id
+ON CONFLICT (community_id, message_id) DO NOTHING
+"""
 HIDDEN = MessageStatus.HIDDEN
 # A hidden post stays hidden, and its thread with it: it is deleted when it is restored.
 DELETED = {
@@ -44,6 +53,8 @@ def erase(subject: Subject) -> int:
     if not subject.delete_posts:
         # The reports of a deleted post stay closed.
         move_closing(ids, to=now)
+        # The bans end with the accounts, and the posts stay.
+        execute(KEEP_OUT, {"ids": ids, "person": subject.person_id})
     for kind, heir_id in subject.heirs.items():
         of_kind = [post.pk for post in posts if post.author_kind == kind]
         Message.objects.filter(pk__in=of_kind).update(author_id=heir_id, updated_at=now)

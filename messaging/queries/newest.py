@@ -21,7 +21,8 @@ def newest_of_page(
     rows = f"m.page_id = {page} AND m.parent_id IS {'NOT NULL' if of_replies else 'NULL'} AND {is_public('m')}"
     condition = "true"
     if shown is not None:
-        condition = shown.any("m") if of_replies or shown.everyone else shown.posts("m")
+        # Only a reply has posts above it that may be hidden there.
+        condition = shown.any("m") if of_replies else shown.posts("m")
     if shown is None or condition == "true" or not (of_replies or shown.everyone):
         # An index has these rows alone.
         return f"SELECT {columns} FROM messaging_message m WHERE {rows} AND {condition} {NEWEST_FIRST} LIMIT {limit}"  # noqa: S608  constants

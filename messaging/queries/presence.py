@@ -70,4 +70,4 @@ def _hidden(shown: Shown | None, *, of_replies: bool) -> str:
     if shown is None or not shown.is_filtered:
         return "0"
     newest = _newest("m.*", of_replies=of_replies, limit=SUBTRACTED_MAX, shown=None)
-    return HIDDEN.format(newest=newest, shown=shown.any("m"))
+    return HIDDEN.format(newest=newest, shown=shown.any("m") if of_replies else shown.posts("m"))

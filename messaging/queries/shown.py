@@ -6,6 +6,7 @@ community has hidden there and what those have written or edited whom it has ban
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
@@ -35,13 +36,16 @@ NOT_BANNED = """NOT EXISTS (
 ON_ITS_HOSTS = """({m}.community_id = %(shown)s OR EXISTS (
     SELECT FROM messaging_page place,
         LATERAL (SELECT split_part(place.normalized_url, '/', 3) AS host) named,
-        LATERAL (VALUES (host), (regexp_replace(host, ':[0-9]+$', ''))) spelled (name),
-        LATERAL (SELECT string_to_array(name, '.') AS labels) split
-    WHERE place.id = {m}.page_id AND (name = ANY(%(hosts)s) OR EXISTS (
-        SELECT FROM generate_series(2, cardinality(labels)) label
-        WHERE array_to_string(labels[label:], '.') = ANY(%(below)s)
+        LATERAL (SELECT regexp_replace(host, ':[0-9]+$', '') AS name) of_any_port,
+        LATERAL (SELECT string_to_array(host, '.') AS host_labels, string_to_array(name, '.') AS name_labels) split
+    WHERE place.id = {m}.page_id AND (host = ANY(%(hosts)s) OR name = ANY(%(names)s) OR EXISTS (
+        SELECT FROM generate_series(2, cardinality(host_labels)) label
+        WHERE array_to_string(host_labels[label:], '.') = ANY(%(hosts_below)s)
+            OR array_to_string(name_labels[label:], '.') = ANY(%(names_below)s)
     ))
 ))"""
+PORT = re.compile(r":([0-9]+)\Z")
+DEFAULT_PORTS = {"80", "443"}
 SHOWN_AMONG = "SELECT m.id FROM messaging_message m WHERE m.id = ANY(%(ids)s::uuid[]) AND {condition}"
 
 
@@ -63,11 +67,7 @@ class Shown:
     @property
     def values(self) -> dict[str, Any]:
         """The values of every condition."""
-        if not self.everyone:
-            return {"shown": self.community_id}
-        below = [entry.removeprefix("*.") for entry in self.whitelist if entry.startswith("*.")]
-        hosts = [entry.removeprefix("www.") for entry in self.whitelist if not entry.startswith("*.")]
-        return {"shown": self.community_id, "hosts": hosts, "below": below}
+        return {"shown": self.community_id, **_hosts_of(self.whitelist if self.everyone else ())}
 
     def posts(self, alias: str) -> str:
         """The condition on a post that answers none, which an index of the page's lists serves."""
@@ -94,6 +94,24 @@ class Shown:
             return "true"
         not_banned = NOT_BANNED.format(m=alias, operator=_operator_of(f"{alias}.author_id"))
         return f"{NOT_HIDDEN.format(m=alias)} AND {not_banned}"
+
+
+def _hosts_of(whitelist: Collection[str]) -> dict[str, list[str]]:
+    """The values of ON_ITS_HOSTS: hosts with their port, names of any port, and the domains of those that are below.
+
+    As `embeds.hosts.is_named` decides: a page has no `www.` and no default port in its address, so `www.example.com`
+    and `*.example.com` name the pages of `example.com`.
+    """
+    values: dict[str, list[str]] = {"hosts": [], "names": [], "hosts_below": [], "names_below": []}
+    for entry in whitelist:
+        port = PORT.search(entry)
+        kind = "names" if port is None else "hosts"
+        host = entry[: port.start()] if port is not None and port[1] in DEFAULT_PORTS else entry
+        if host.startswith("*."):
+            host = host.removeprefix("*.")
+            values[f"{kind}_below"].append(host)
+        values[kind] += [host, host.removeprefix("www.")]
+    return values
 
 
 @cache

@@ -21,15 +21,15 @@ from messaging.services.moderators import moderated_community
 def hide_here(*, community_id: UUID, message_id: UUID, by: Account, reason: str = "") -> HiddenHere:
     """Hide a post and the replies to it in the widgets of the community. Repeated, it changes nothing.
 
-    Raises CommunityNotFound or MessageNotFound (404), ModeratorRequired (403), or InvalidInput (400) for a post of the
-    community, which its moderators hide everywhere.
+    Raises CommunityNotFound (404), ModeratorRequired (403), InvalidInput (400) for a post of the community, which its
+    moderators hide everywhere, or MessageNotFound (404) for one that readers do not see: nobody learns of it here.
     """
     community = moderated_community(community_id=community_id, by=by, lock=True)
     message = Message.objects.filter(pk=message_id).first()
-    if message is None:
-        raise MessageNotFound
-    if message.community_id == community_id:
+    if message is not None and message.community_id == community_id:
         raise InvalidInput("Hide this post with hideMessage: it is of your community.", field="messageId")
+    if message is None or message.in_hidden_thread or not (message.is_public or message.is_tombstone):
+        raise MessageNotFound
     hidden, is_new = HiddenHere.objects.get_or_create(community=community, message=message)
     if is_new:
         verb = f"Hidden on the pages of {community}"

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
+from config.api import throttling
 from config.cache.versions import EVERYTHING, invalidate
 from config.writes.retries import retried
 from messaging.exceptions import (
@@ -85,7 +86,7 @@ def add_moderator(*, community_id: UUID, handle: str, by: Account) -> Moderator:
     """Let a person moderate the community. Repeated, it changes nothing.
 
     Raises CommunityNotFound or PersonNotFound (404), ModeratorRequired (403), ModeratorBanned or TooManyModerators
-    (409).
+    (409), or RateLimited (429).
     """
     community = moderated_community(community_id=community_id, by=by, lock=True)
     people = Account.objects.filter(~OF_SERVICE, kind=AccountKind.HUMAN, is_active=True)
@@ -94,6 +95,7 @@ def add_moderator(*, community_id: UUID, handle: str, by: Account) -> Moderator:
         raise PersonNotFound(field="handle")
     added, is_new = appoint(community, person)
     if is_new:
+        throttling.hit("new_moderator", str(by.pk))
         log_about_community(community, Act.ADDED, by=by, verb=f"Moderator {person} added", account=person)
     return added
 

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from config.database.sql import fetch_one
 from embeds.domains import host_of_url
-from embeds.hosts import host_words, is_named, whitelisted
-from messaging.content_rules import WORD_LIST_COLUMNS, Draft, has_blocked
+from embeds.hosts import is_named, whitelisted
+from messaging.content_rules import WORD_LIST_COLUMNS, Draft, community_columns, content_rules
+from messaging.exceptions import ContentBlocked
 from messaging.models import Community
 from messaging.page_ids import NormalizedUrl
 from moving.exceptions import OtherHosts
@@ -20,6 +22,7 @@ CACHED = 10_000
 # A file may name any number of hosts: those after the first ones are counted together.
 HOSTS_MAX = 100
 OTHERS = "…"
+FROM_COMMUNITY = "FROM messaging_community WHERE id = %(community)s"
 REASON = "No widget of the community names the host of the address in its whitelist."
 ADVICE = "Add the host to the whitelist of the widget (Domains of the site), then import the file again."
 
@@ -61,23 +64,34 @@ class OwnPages:
 
 
 class OwnWords:
-    """Finds the blocked words of the community and of its embeds in the posts of a file."""
+    """Finds the blocked words of the community and of its embeds in the posts of a file, as createMessage does.
+
+    It reads the lists once for each host.
+    """
 
     def __init__(self, move: Move) -> None:
-        words = Community.objects.values_list("blocked_words", flat=True).filter(pk=move.community_id).first()
-        self._of_community = words or []
-        self._of_hosts = host_words(move.community_id)
-        self._lists = lru_cache(CACHED)(self._find)
+        self._community_id = move.community_id
+        self._of_host = lru_cache(CACHED)(self._find)
 
     def match(self, page: NormalizedUrl, content: str, fields: Mapping[str, Any]) -> bool:
         """Whether createMessage would refuse the post on this page for a word. `fields` are columns."""
-        lists = self._lists(host_of_url(page.normalized_url))
-        if not lists:
-            return False
         columns = (name for name in (*WORD_LIST_COLUMNS, "tag_type") if fields.get(name) is not None)
         draft = Draft(data={"content": content, **{name: fields[name] for name in columns}}, author_kind="human")
-        return any(has_blocked(draft, words) for words in lists)
+        draft.community = self._of_host(host_of_url(page.normalized_url))
+        try:
+            for rule in content_rules():
+                rule.check(draft)
+        except ContentBlocked:
+            return True
+        return False
 
-    def _find(self, host: str) -> list[list[str]]:
-        of_embeds = [each.words for each in self._of_hosts if each.hold_on(host)]
-        return [words for words in (self._of_community, *of_embeds) if words]
+    def _find(self, host: str) -> Community | None:
+        """The community with what the rules read for posts on this host."""
+        community = Community.objects.filter(pk=self._community_id).first()
+        columns = community_columns(page_url=f"https://{host}/")
+        statement = f"SELECT {', '.join(column.sql for column in columns)} {FROM_COMMUNITY}"
+        values = {name: value for column in columns for name, value in column.values.items()}
+        row = fetch_one(statement, values | {"community": self._community_id})
+        for column, value in zip(columns, row or (), strict=False):
+            setattr(community, column.name, value)
+        return community

@@ -25,6 +25,7 @@ from messaging.models import (
     Act,
     Decision,
     HandleClaim,
+    HiddenHere,
     Message,
     MessageStatus,
     MessageVersion,
@@ -148,6 +149,7 @@ def _remove(ids: Collection[UUID]) -> None:
     Report.objects.filter(message__in=ids).delete()
     Reaction.objects.filter(message__in=ids).delete()
     Pin.objects.filter(message__in=ids).delete()
+    HiddenHere.objects.filter(message__in=ids).delete()
     # Within the batch a post that stays may quote one that goes.
     Message.objects.filter(quote__in=ids).update(quote=None)
     # What a moderator has decided stays in the log of the community.

@@ -21,6 +21,7 @@ from messaging.services import moderating
 from messaging.services.bans import ban_account
 from messaging.services.closing import close_discussion, reopen_discussion
 from messaging.services.communities import create_community
+from messaging.services.hiding_here import hide_here
 from messaging.services.moderation import hide_message, restore_message
 from messaging.services.pinning import pin_message, unpin_message
 from messaging.services.reporting import report_message
@@ -378,6 +379,27 @@ def test_the_log_has_closings_with_their_page_and_pins(client: Client, community
     post.delete()
     Page.objects.all().delete()
     assert html(client, path(community, "log/")).count("Closed a discussion") == 1
+
+
+def test_the_log_has_the_text_of_a_post_of_others_while_it_is_public(
+    client: Client, community: Community, person: Account
+) -> None:
+    own = MessageFactory(community=community, content="Of our own")
+    foreign = MessageFactory(community=CommunityFactory(), content="Of elsewhere")
+    pin_message(message_id=own.pk, by=person)
+    hide_here(community_id=community.pk, message_id=foreign.pk, by=person, reason="An advertisement.")
+    own_link, permalink = f'href="{path(community, f"posts/{own.pk}/")}"', f'href="/p/{foreign.pk}"'
+    text = html(client, path(community, "log/"))
+    for expected in (own_link, "Of our own", permalink, "Of elsewhere", "An advertisement."):
+        assert expected in text
+    assert client.get(f"/p/{foreign.pk}").status_code == 200
+    for post in (own, foreign):
+        hide_message(message_id=post.pk, by=SuperAdminFactory())
+    text = html(client, path(community, "log/"))
+    assert "Of our own" in text
+    assert "An advertisement." in text
+    assert permalink not in text
+    assert "Of elsewhere" not in text
 
 
 def test_a_change_by_another_moderator_is_not_overwritten(client: Client, community: Community) -> None:

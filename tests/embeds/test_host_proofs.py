@@ -25,7 +25,6 @@ from embeds.host_proofs import (
     ask_for_check,
     check_hosts,
     hosts_of,
-    proved_communities,
     remove_host,
 )
 from embeds.models import HostProof, HostState
@@ -348,33 +347,12 @@ def test_without_domain_checks_nothing_is_asked_or_proved(
     assert check_hosts() == 0
     assert names.asked == []
     assert not is_proved(proof)
-    assert proved_communities(["blog.example"]) == {}
     for service in (add_host, ask_for_check):
         with pytest.raises(DomainChecksOff):
             service(community_id=proof.community_id, host="blog.example", by=moderator)
     # What was added can be seen and removed.
     assert hosts_of(community_id=proof.community_id, by=moderator) == [proof]
     remove_host(community_id=proof.community_id, host="blog.example", by=moderator)
-
-
-def test_proved_communities_are_those_of_each_host_in_one_query(
-    names: NameServer, proof: HostProof, django_assert_num_queries: Any
-) -> None:
-    boss, second = SuperAdminFactory(), CommunityFactory()
-    shared = [add_host(community_id=each, host="shared.example", by=boss) for each in (second.pk, proof.community_id)]
-    unproved = add_host(community_id=second.pk, host="blog.example", by=boss)
-    for each in (proof, *shared):
-        names.records.setdefault(each.record_name, []).append(each.record_value)  # type: ignore[union-attr]
-    check_hosts()
-    assert not is_proved(unproved)
-    asked = ["www.blog.example", "blog.example:8443", "shared.example", "other.example", "a.blog.example", "", "null"]
-    with django_assert_num_queries(1):
-        found = proved_communities(asked)
-    assert found == {
-        "www.blog.example": [proof.community_id],
-        "blog.example:8443": [proof.community_id],
-        "shared.example": [second.pk, proof.community_id],
-    }
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,9 +13,14 @@ from django.test.utils import CaptureQueriesContext
 from config.changes import reading
 from config.changes.streams.rendering import render
 from config.changes.streams.sources import Source
+from embeds.domains import host_of_url
+from embeds.hosts import is_named
 from embeds.services import delete_embed, update_embed
 from messaging.changes.items import items_of
-from messaging.models import Page
+from messaging.models import Message, Page, PostsChoice
+from messaging.page_ids import normalize
+from messaging.personal_data.erasures import request_erasure
+from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.bans import ban_account, lift_ban
 from messaging.services.communities import create_community
 from messaging.services.hiding_here import hide_here, show_here
@@ -168,33 +174,55 @@ def test_search_of_an_embed_of_everyone_finds_its_community_and_its_hosts(open_s
     assert names(site.ask("/v1/search", q=WORD)["messages"]) == ["foreign", "nobody's", "own"]
 
 
+def test_what_a_banned_account_wrote_after_the_ban_stays_out_when_it_is_erased(open_site: Site) -> None:
+    site, person, bystander, elsewhere = open_site, PersonFactory(), PersonFactory(), Site("everyone")
+    agent = agent_with_token(requester=person)
+    site.post(person, "before")
+    ban_account(community_id=site.community.pk, account_id=person.pk, by=site.owner)
+    ban_account(community_id=elsewhere.community.pk, account_id=bystander.pk, by=elsewhere.owner)
+    site.post(person, "banned")
+    assert agent.api.post("/api/messages", {"pageId": site.page.pk, "content": f"agent's {WORD}"}).status == 201
+    site.post(bystander, "nobody's")
+    before = site.listed(), elsewhere.listed()
+    assert before == (["before", "nobody's"], ["agent's", "banned", "before"])
+    request_erasure(person=person, posts=PostsChoice.ANONYMOUS, by=person, wait=timedelta())
+    assert run_due_jobs()["erasures"] == 1
+    assert not Message.objects.filter(author=person).exists()
+    assert (site.listed(), elsewhere.listed()) == before
+    assert site.counted() == 2
+
+
 @pytest.mark.parametrize(
-    ("entry", "url", "found"),
+    ("entry", "url", "is_found"),
     [
-        ("blog.example", "https://blog.example/a", True),
-        ("www.blog.example", "https://blog.example/a", True),
-        ("blog.example", "https://blog.example:8443/a", True),
-        ("blog.example:8443", "https://blog.example:8443/a", True),
-        ("blog.example:8443", "https://blog.example/a", False),
-        ("blog.example", "https://a.blog.example/a", False),
-        ("*.blog.example", "https://a.blog.example/a", True),
-        ("*.blog.example", "https://a.b.blog.example/a", True),
-        ("*.blog.example", "https://a.blog.example:8443/a", True),
-        ("*.blog.example:8443", "https://a.blog.example:8443/a", True),
-        ("*.blog.example", "https://blog.example/a", False),
-        ("*.blog.example", "https://notblog.example/a", False),
-        ("*.my_blog.example", "https://a.my_blog.example/a", True),
-        ("*.my_blog.example", "https://a.myxblog.example/a", False),
-        ("localhost:3000", "http://localhost:3000/a", True),
+        ("my_site.example", "https://my_site.example/", True),
+        ("*.my_site.example", "https://blog.my_site.example/", True),
+        ("*.my_site.example", "https://blog.my-site.example/", False),
+        ("*.blog.example", "https://www.blog.example/", True),
+        ("*.blog.example", "https://a.b.blog.example/", True),
+        ("*.blog.example", "https://otherblog.example/", False),
+        ("*.blog.example:8443", "https://www.blog.example:8443/", True),
+        ("*.blog.example:8443", "https://a.blog.example/", False),
+        ("blog.example:443", "https://blog.example/", True),
+        ("www.blog.example:80", "https://blog.example/", True),
+        ("blog.example:8443", "https://blog.example/", False),
+        ("blog.example", "https://blog.example:8443/", True),
+        ("www.blog.example", "https://blog.example:8443/", True),
+        ("[::1]", "http://[::1]:8000/", True),
+        ("[::1]:8000", "http://[::1]:8000/", True),
+        ("[::1]:8001", "http://[::1]:8000/", False),
     ],
 )
-def test_search_of_an_embed_of_everyone_compares_hosts_by_their_labels(
-    open_site: Site, entry: str, url: str, found: bool
+def test_the_hosts_of_a_search_are_those_that_the_whitelist_names(
+    open_site: Site, entry: str, url: str, is_found: bool
 ) -> None:
-    page: Page = PageFactory(url=url)
-    MessageFactory(page=page, content=f"foreign {WORD}")
-    update_embed(embed_id=open_site.embed.pk, owner=open_site.owner, domain_whitelist=[entry])
-    assert names(open_site.ask("/v1/search", q=WORD)["messages"]) == (["foreign"] if found else [])
+    """As for the words of embeds and for imports (`embeds.hosts.is_named`)."""
+    site = open_site
+    MessageFactory(page=PageFactory(url=url), content=f"foreign {WORD}")
+    MessageFactory(page=PageFactory(url="https://bystander.example/"), content=f"other's {WORD}")
+    update_embed(embed_id=site.embed.pk, owner=site.owner, domain_whitelist=[entry])
+    assert is_named(host_of_url(normalize(url).normalized_url), [entry]) is is_found
+    assert names(site.ask("/v1/search", q=WORD)["messages"]) == ["foreign"] * is_found
 
 
 def test_what_an_embed_shows_follows_its_owner_at_once(community_site: Site) -> None:
@@ -294,6 +322,24 @@ def test_an_open_stream_of_an_embed_that_was_paused_sends_nothing(community_site
     assert len(rows) == 1
     update_embed(embed_id=site.embed.pk, owner=site.owner, status="paused")
     assert render({Source(items, channel, "test"): rows}, 0).chunks == {}
+
+
+def test_streams_of_an_embed_are_loaded_and_rendered_once(community_site: Site) -> None:
+    site, other = community_site, Site("community")
+    post = site.post(site.owner, "own", communityId=str(site.community.pk))
+
+    def source(embed_id: Any) -> Source:
+        query = {"embed_id": embed_id, "page_id": site.page.pk}
+        return Source(items_of(embed_id, of_page=True), channel_of(query), "test")
+
+    rows = reading.read(source(site.embed.pk).channel, None, limit=10).rows
+    assert [row.message_id for row in rows] == [post.pk]
+    streams = {source(site.embed.pk): rows for _ in range(3)}
+    with CaptureQueriesContext(connection) as queries:
+        assert len(render(streams, 0).chunks) == 1
+    assert sum("messaging_page page" in query["sql"] for query in queries) == 1
+    # An embed on the same page shows something else.
+    assert source(other.embed.pk) not in streams
 
 
 def test_a_long_page_of_others_hides_no_post_of_the_community(

@@ -104,6 +104,14 @@ def test_the_words_hold_on_pages_whose_host_the_whitelist_names(
     assert is_refused(community, url) == refused
 
 
+@pytest.mark.parametrize("host", ["a*b.example", "*.site.example", "a..example", ".site.example"])
+def test_a_page_whose_host_no_entry_can_name_takes_posts(community: Community, host: str) -> None:
+    an_embed(community_id=community.pk, blocked_words=["spam"], domain_whitelist=["*.site.example"])
+    assert not is_refused(community, f"https://{host}/a")
+    an_embed(community_id=community.pk, blocked_words=["spam"])
+    assert is_refused(community, f"https://{host}/a")
+
+
 def test_replies_quotes_edits_and_dry_runs_are_refused_too(community: Community) -> None:
     author = PersonFactory()
     api, page = Api.as_person(author), PageFactory(url="https://site.example/a")

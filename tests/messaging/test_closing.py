@@ -188,6 +188,15 @@ def test_a_discussion_of_no_community_or_page_is_refused(community: Community, p
     assert discussion(community, "p1_" + "a" * 32).json["closed"] is False
 
 
+@pytest.mark.parametrize("page_id", ["x", "p1_%00", "%00", "p1_" + "a" * 200])
+def test_no_discussion_of_what_is_no_page_is_reopened(api: Api, community: Community, page: Page, page_id: str) -> None:
+    closed(api, community, page)
+    answer = api.delete(f"{MODERATED}/{community.pk}/closed/{page_id}")
+    assert (answer.status, answer.error) == (404, "closing_not_found")
+    assert Api().get(f"/v1/communities/{community.pk}/pages/{page_id}").status == 404
+    assert discussion(community, page.pk).json["closed"]
+
+
 def test_the_rule_closes_so_many_days_after_the_first_post(api: Api, community: Community, page: Page) -> None:
     rule = api.put(f"{MODERATED}/{community.pk}", {"rules": {"closeAfterDays": 7}})
     assert rule.json["rules"]["closeAfterDays"] == 7

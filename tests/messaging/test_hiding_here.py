@@ -77,6 +77,24 @@ def test_refusals_change_nothing(owner: Account, community: Community) -> None:
     assert not HiddenHere.objects.exists()
 
 
+@pytest.mark.parametrize(
+    "state",
+    [{"status": "pending"}, {"status": "hidden"}, {"status": "deleted"}, {"in_hidden_thread": True}],
+)
+def test_a_post_that_nobody_sees_is_unknown(owner: Account, community: Community, state: dict[str, object]) -> None:
+    api, bystander = Api.as_person(owner), MessageFactory()
+    post = MessageFactory(community=create_community(owner=PersonFactory(), name="Theirs"), **state)
+    assert api.post(path_of(community), {"messageId": str(post.pk)}).error == "message_not_found"
+    assert api.post(path_of(community), {"messageId": str(bystander.pk)}).status == 200
+    assert list(HiddenHere.objects.values_list("message_id", flat=True)) == [bystander.pk]
+    assert list(Decision.objects.filter(act="excluded").values_list("message_id", flat=True)) == [bystander.pk]
+
+
+def test_a_tombstone_is_hidden_with_the_replies_to_it(owner: Account, community: Community) -> None:
+    post = MessageFactory(status="deleted", is_tombstone=True)
+    assert Api.as_person(owner).post(path_of(community), {"messageId": str(post.pk)}).status == 200
+
+
 def test_a_super_admin_may_hide_everywhere(community: Community) -> None:
     post = MessageFactory()
     answer = Api.as_person(SuperAdminFactory()).post(path_of(community), {"messageId": str(post.pk)})

@@ -47,6 +47,24 @@ def ban(api: Api, community: Community, account: Account) -> Answer:
     return api.post(of(community, "/bans"), {"accountId": str(account.pk), "reason": "Floods."})
 
 
+def test_new_moderators_are_few_an_hour_and_removals_are_not_refused(
+    api: Api, community: Community, settings: Any
+) -> None:
+    """Each new one empties the response cache of the whole service."""
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"new_moderator": (2, 3600)}
+    path, people = of(community, "/moderators"), [PersonFactory() for _ in range(3)]
+    answers = [api.post(path, {"handle": person.handle}) for person in (*people[:2], people[0])]
+    assert [answer.status for answer in answers] == [200] * 3
+    assert api.delete(f"{path}/{people[0].pk}").status == 200
+    refused = api.post(path, {"handle": people[2].handle})
+    assert (refused.status, refused.error, refused.refusal["counter"]) == (429, "rate_limited", "new_moderator")
+    assert not community.moderators.filter(account=people[2]).exists()
+    assert api.delete(f"{path}/{people[1].pk}").status == 200
+    # Another person has a count of their own.
+    boss = Api.as_person(SuperAdminFactory())
+    assert boss.post(path, {"handle": people[2].handle}).status == 200
+
+
 def test_a_community_is_created_once_per_key(creator: Account) -> None:
     api, key = Api.as_person(creator), "one"
     first, second = (api.post("/v1/communities", {"name": " Harbour "}, key=key) for _ in range(2))

@@ -21,10 +21,12 @@ from config.changes.models import Change
 from mails.collecting import collect
 from mails.models import Notice
 from messaging.deleted_accounts import HEIR_IDS
-from messaging.models import Account, Community, Decision, HandleClaim, Message, Page, Webhook
+from messaging.models import Account, Community, Decision, HandleClaim, HiddenHere, Message, Page, Webhook
 from messaging.page_ids import normalize
+from messaging.services.hiding_here import hide_here
 from messaging.services.moderation import hide_message, restore_message
 from messaging.services.moving import move_page
+from messaging.services.pinning import pin_message
 from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
 from moving.jobs import run_due_imports
@@ -281,6 +283,22 @@ def test_undoing_removes_the_texts_of_posts_from_the_history_and_leaves_the_reas
     entries = LogEntry.objects.filter(object_id__in=[str(removed.pk), str(answered.pk)])
     decided = ("", "Hidden (published → hidden): An advertisement.")
     assert list(entries.values_list("object_repr", "change_message")) == [decided] * 2
+
+
+def test_undoing_removes_posts_that_are_pinned_or_hidden_on_the_pages_of_others(
+    community: Community, tmp_path: Path
+) -> None:
+    imported = import_own(tmp_path / "a.jsonl", community, {"id": "1"}, {"id": "2"})
+    elsewhere, bystander, by = CommunityFactory(), MessageFactory(), SuperAdminFactory()
+    pinned, hidden = Message.objects.filter(community=community)
+    pin_message(message_id=pinned.pk, by=by)
+    for post in (hidden, bystander):
+        hide_here(community_id=elsewhere.pk, message_id=post.pk, by=by)
+    assert undo_import(imported.id) == 2
+    # Foreign keys are checked at the commit.
+    connection.check_constraints()
+    assert not Message.objects.filter(community=community).exists()
+    assert list(HiddenHere.objects.values_list("message_id", flat=True)) == [bystander.pk]
 
 
 @pytest.mark.parametrize("first", [0, 1])

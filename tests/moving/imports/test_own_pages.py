@@ -16,7 +16,7 @@ from django.test import Client
 
 from embeds.hosts import is_named
 from embeds.models import Embed, EmbedStatus
-from messaging.models import Account, Community, Message, Moderator
+from messaging.models import Account, Community, Message, Moderator, Page
 from messaging.page_ids import normalize
 from moving.jobs import run_due_imports
 from moving.models import Move, MoveStatus
@@ -305,13 +305,23 @@ def test_a_blocked_word_holds_an_imported_post_back(person: Account, client: Cli
     Community.objects.filter(pk=community.pk).update(blocked_words=["casino"], pre_moderation="everyone")
     Embed.objects.filter(community=community).update(blocked_words=["pills*"])
     embed(person, community, domain_whitelist=["second.example"], blocked_words=["second"])
-    embed(PersonFactory(), community, blocked_words=["clean"])
-    texts = ["A CASINO here", "cheap pillsxx", "a clean second", "second", "casinos"]
+    # createMessage obeys the widgets of others too, and not those of other communities or that a super admin disabled.
+    embed(PersonFactory(), community, blocked_words=["lottery"])
+    embed(PersonFactory(), community, blocked_words=["clean"], status=EmbedStatus.DISABLED)
+    embed(person, site(person, "Elsewhere", hosts=["harbour.example"]), blocked_words=["clean"])
+    texts = ["A CASINO here", "cheap pillsxx", "a clean second", "second", "casinos", "a lottery"]
     second = "https://second.example/"
-    move = imported(client, community, file_of([OWN, f"{OWN}2", f"{OWN}3", second, f"{second}2"], texts))
+    pages = [OWN, f"{OWN}2", f"{OWN}3", second, f"{second}2", f"{OWN}4"]
+    for text, address in zip(texts, pages, strict=True):
+        page = Page.objects.filter(pk=normalize(address).page_id).first() or PageFactory(url=address)
+        body = {"pageId": page.pk, "communityId": str(community.pk), "content": text}
+        answer = Api.as_person(PersonFactory()).post("/api/messages?dryRun=true", body)
+        assert (answer.error == "content_blocked") is (text not in ("a clean second", "casinos")), text
+    move = imported(client, community, file_of(pages, texts))
     statuses = {post.content: post.status for post in Message.objects.filter(community=community)}
-    assert statuses == dict(zip(texts, ["pending", "pending", "published", "pending", "published"], strict=True))
-    assert (move.counts["pending"], move.counts["published"], move.counts["changed"]) == (3, 2, 3)
+    expected = ["pending", "pending", "published", "pending", "published", "pending"]
+    assert statuses == dict(zip(texts, expected, strict=True))
+    assert (move.counts["pending"], move.counts["published"], move.counts["changed"]) == (4, 2, 4)
     assert {row["reason"] for row in report_of(client, move)} == {"It has a blocked word, and waits for approval."}
     shown = queue(client, community)
     assert "cheap pillsxx" in shown
