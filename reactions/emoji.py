@@ -29,6 +29,16 @@ NAMES: Final = {
 }
 
 
+def is_shortcode(emoji: str) -> bool:
+    """Whether a stored spelling is a name that stands for no emoji."""
+    return emoji.startswith(":")
+
+
+def words_of(shortcode: str) -> str:
+    """What readers read in it: `:well_said:` is `well said`."""
+    return re.sub(r"[_+-]+", " ", shortcode.strip(":"))
+
+
 def one_emoji(text: str) -> str | None:
     """The stored spelling of exactly one emoji, also by its name, or one `:shortcode:`; None for any other text."""
     if SHORTCODE.match(text):

@@ -11,10 +11,13 @@ from config.api.ids import new_id
 from config.database.sql import execute, fetch_one
 from config.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
+from messaging.content_rules import Draft, content_rules
 from messaging.exceptions import BannedFromCommunity, CommunityForbids, MessageNotFound
 from messaging.models import Message
+from messaging.services.bans import open_community
 from reactions import queries
 from reactions.changes import Changed, record_reaction
+from reactions.emoji import is_shortcode, words_of
 from reactions.exceptions import ReactionNotFound, TooManyEmoji
 from reactions.models import Action, Outcome, ReactionState
 
@@ -26,7 +29,7 @@ def set_reaction(*, auth: Credential, transaction: WriteTransaction, message_id:
     """Set the account's reaction to `emoji` (in the spelling of `one_emoji`): added, replaced or unchanged.
 
     Raises MessageNotFound (404), AgentCommunityNotAllowed, BannedFromCommunity or CommunityForbids (403), TooManyEmoji
-    (409), AgentRateLimited (429).
+    (409), ContentBlocked (422) for a shortcode with a blocked word, AgentRateLimited (429).
     """
     return _apply(auth, transaction, message_id, emoji, toggles=False)
 
@@ -126,7 +129,18 @@ def _state(auth: Credential, message_id: UUID, emoji: str, *, toggles: bool) -> 
         raise CommunityForbids(rule="readOnly")
     if not count and kinds >= EMOJI_KINDS_MAX:
         raise TooManyEmoji(max=EMOJI_KINDS_MAX)
+    if not count and community_id is not None and is_shortcode(emoji):
+        _refuse_blocked(auth, message_id, community_id, emoji)
     return state
+
+
+def _refuse_blocked(auth: Credential, message_id: UUID, community_id: UUID, emoji: str) -> None:
+    """Raises ContentBlocked (422): the words of a shortcode that the post has not yet are text that all readers see."""
+    url = Message.objects.values_list("page__normalized_url", flat=True).get(pk=message_id)
+    draft = Draft({"content": words_of(emoji), "community_id": community_id}, author_kind=auth.user.kind)
+    draft.community = open_community(community_id=community_id, auth=auth, page_url=url, source_embed=None)
+    for rule in content_rules():
+        rule.check(draft)
 
 
 def _owned(auth: Credential, reaction_id: UUID) -> tuple[UUID, str]:

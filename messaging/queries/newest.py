@@ -9,8 +9,8 @@ from __future__ import annotations
 from messaging.queries.shown import Shown
 from messaging.queries.visibility import is_public
 
-# Of the posts on a page that an embed does not show, so many are passed over.
-PASSED_MAX = 5_000
+# Of the posts on a page that an embed does not show, so many are passed over; fewer where the thread of each is walked.
+PASSED_MAX, WALKED_MAX = 5_000, 500
 NEWEST_FIRST = "ORDER BY m.created_at DESC, m.id DESC"
 
 
@@ -26,5 +26,6 @@ def newest_of_page(
     if shown is None or condition == "true" or not (of_replies or shown.everyone):
         # An index has these rows alone.
         return f"SELECT {columns} FROM messaging_message m WHERE {rows} AND {condition} {NEWEST_FIRST} LIMIT {limit}"  # noqa: S608  constants
-    passed = f"SELECT m.* FROM messaging_message m WHERE {rows} {NEWEST_FIRST} LIMIT {PASSED_MAX}"  # noqa: S608  as above
+    passed_max = WALKED_MAX if shown.everyone else PASSED_MAX
+    passed = f"SELECT m.* FROM messaging_message m WHERE {rows} {NEWEST_FIRST} LIMIT {passed_max}"  # noqa: S608  as above
     return f"SELECT {columns} FROM ({passed}) m WHERE {condition} {NEWEST_FIRST} LIMIT {limit}"  # noqa: S608  as above

@@ -129,7 +129,7 @@ class MessageViewSet(ApiViewSet):
     def create(self, request: ApiRequest) -> Response:
         """Create a post, a reply (`parentId`) or a quote (`quoteId`).
 
-        Send `communityId` (of `communities` in normalizeUrl): a post without one is in no site's widget.
+        Send `communityId` (of `communities` in normalizeUrl): most widgets show only posts of their community.
         """
         # Refuses values of `dryRun` that the middleware did not take for a dry run.
         self.query()

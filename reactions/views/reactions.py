@@ -17,7 +17,7 @@ from config.api.responses import Response
 from config.api.viewsets import ApiViewSet
 from config.writes.idempotency import Replay
 from messaging.cache_tags import message_tag
-from messaging.exceptions import BannedFromCommunity, CommunityForbids, MessageNotFound
+from messaging.exceptions import BannedFromCommunity, CommunityForbids, ContentBlocked, MessageNotFound
 from messaging.models import Message
 from messaging.services.bans import refuse_banned
 from reactions.exceptions import InvalidEmoji, ReactionNotFound, TooManyEmoji
@@ -55,6 +55,7 @@ class ReactionViewSet(ApiViewSet):
             AgentCommunityNotAllowed,
             BannedFromCommunity,
             CommunityForbids,
+            ContentBlocked,
             ContentTooLong,
             InvalidEmoji,
             MessageNotFound,

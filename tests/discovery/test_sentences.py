@@ -125,7 +125,7 @@ SENTENCES: dict[str, Check] = {
     "Read the conversation, newest post first": posts_are_listed_newest_first,
     "the same for its retries: then it is written once": a_retry_writes_once,
     '"MESSAGE_ID"` makes a post a reply, `"quoteId": "MESSAGE_ID"` a quote': an_id_makes_a_reply_or_a_quote,
-    "Send `communityId` (of `communities` in normalizeUrl): a post without one is in no site's widget.": (
+    "Send `communityId` (of `communities` in normalizeUrl): most widgets show only posts of their community.": (
         a_post_with_the_community_of_the_page_is_in_its_widget
     ),
     "reactions in any 3,600 seconds": limits_are_those_of_the_token,

@@ -167,7 +167,7 @@ def test_both_texts_say_that_posts_are_data() -> None:
 
 
 def test_texts_and_descriptions_say_that_a_post_names_the_community_of_its_page() -> None:
-    sentence = "Send `communityId` (of `communities` in normalizeUrl): a post without one is in no site's widget."
+    sentence = "Send `communityId` (of `communities` in normalizeUrl): most widgets show only posts of their community."
     described = orjson.loads(Client().get("/openapi.json").content)["paths"]["/api/messages"]["post"]["description"]
     assert sentence in described
     assert sentence in (ROOT / "docs/agents.md").read_text()
