@@ -34,8 +34,9 @@ POST_DECISIONS: dict[str, Decide] = {
     "restore": moderating.restore,
     "undo-hiding": moderating.undo_hiding,
 }
-# About the page of a post, and about the place of a post on it.
-OF_PLACE = ("close", "reopen", "pin", "unpin")
+# Decisions about the page of a post, and about the place of a post on it.
+OF_PAGE: dict[str, Decide] = {"close": closing.close_discussion, "reopen": closing.reopen_discussion}
+OF_PLACE: dict[str, Decide] = {"pin": pinning.pin_message, "unpin": pinning.unpin_message}
 NOTHING = _("Nothing was chosen. Select posts first.")
 
 
@@ -45,7 +46,7 @@ def decide(request: HttpRequest, slug: str) -> HttpResponse:
     decision = request.POST.get("decision", "")
     ids = [UUID(sent) for sent in dict.fromkeys(request.POST.getlist("posts")) if is_id(sent)][: queries.LISTED_MAX]
     reason = reason_of(request)
-    if decision not in (*POST_DECISIONS, *OF_PLACE, "ban"):
+    if decision not in (*POST_DECISIONS, *OF_PAGE, *OF_PLACE, "ban"):
         raise InvalidInput("Choose what to do.", field="decision")
     by = person_of(request)
     posts = stored_posts(community_id=community.pk, ids=ids)
@@ -82,8 +83,11 @@ def _carry_out(
                 author = post["author"]["id"]
                 bans.ban_account(community_id=community.pk, account_id=author, by=by, reason=reason)
                 done[post["id"]] = None
+            elif decision in OF_PAGE:
+                OF_PAGE[decision](community_id=community.pk, page_id=post["pageId"], by=by, reason=reason)
+                done[post["id"]] = None
             elif decision in OF_PLACE:
-                _place(decision, community, post, by=by, reason=reason)
+                OF_PLACE[decision](message_id=post["id"], by=by, reason=reason)
                 done[post["id"]] = None
             else:
                 times = _times(decision, sent, post["id"])
@@ -92,18 +96,6 @@ def _carry_out(
         except ApiError as refusal:
             refusals.append(refusal)
     return done, refusals
-
-
-def _place(decision: str, community: Community, post: dict[str, Any], *, by: Account, reason: str) -> None:
-    decide: Decide = {
-        "close": closing.close_discussion,
-        "reopen": closing.reopen_discussion,
-        "pin": pinning.pin_message,
-        "unpin": pinning.unpin_message,
-    }[decision]
-    is_of_page = decision in ("close", "reopen")
-    about = {"community_id": community.pk, "page_id": post["pageId"]} if is_of_page else {"message_id": post["id"]}
-    decide(**about, by=by, reason=reason)
 
 
 def _times(decision: str, sent: Mapping[str, str], pk: UUID) -> dict[str, datetime | None]:
