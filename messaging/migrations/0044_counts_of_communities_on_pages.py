@@ -1,7 +1,7 @@
-"""Counts the posts of each community on a page, which its widget shows as a number.
+"""Counts the posts of each community on a page, which its widget shows as a number; 0054 counts the earlier ones.
 
-The lock keeps posts from being written between the count of the earlier ones and the new function. Safe beside an
-older release: its writes run the triggers too.
+The short lock waits for the writes that run the function of before. Safe beside an older release: its writes run the
+triggers too.
 """
 
 from django.db import migrations, models
@@ -28,12 +28,6 @@ $$
 OF_PAGE = ADD.format(table="pagecount", owner="page_id", values="page")
 OF_COMMUNITY = ADD.format(table="communitycount", owner="community_id", values="community")
 OF_BOTH = ADD.format(table="pagecommunitycount", owner="page_id, community_id", values="page, community")
-COUNT_EARLIER = """
-INSERT INTO messaging_pagecommunitycount (page_id, community_id, slot, posts, replies)
-SELECT page_id, community_id, -1, count(*) - count(parent_id), count(parent_id)
-FROM messaging_message WHERE status = 'published' AND NOT in_hidden_thread AND community_id IS NOT NULL
-GROUP BY page_id, community_id
-"""
 # Room in each page of the table, so that a count is changed without touching its index.
 ROOM = "ALTER TABLE messaging_pagecommunitycount SET (fillfactor = 70)"
 
@@ -63,7 +57,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.RunSQL(
-            [LOCK, ROOM, COUNT_POSTS.format(of_page=OF_PAGE, of_community=OF_COMMUNITY + OF_BOTH), COUNT_EARLIER],
+            [LOCK, ROOM, COUNT_POSTS.format(of_page=OF_PAGE, of_community=OF_COMMUNITY + OF_BOTH)],
             [COUNT_POSTS.format(of_page=OF_PAGE, of_community=OF_COMMUNITY)],
         ),
     ]

@@ -186,8 +186,8 @@ NOT_DUE: dict[str, Callable[[datetime], Callable[[], bool]]] = {
 NOT_BY_AGE = {
     "prune": "EXPIRING",
     "rollup_analytics": "it has a test of its own",
+    "check_hosts": "without DOMAIN_CHECKS it does nothing; `tests/embeds/test_host_proofs.py` has a test",
     "run_desk_jobs": "it waits for the lease of another process",
-    "check_hosts": "it compares times of the database alone, and asks a name server",
     "make_partitions": "it deletes nothing, and makes partitions for three months",
 }
 # By function of PRUNERS: makes the rows, at a time of the database.

@@ -12,6 +12,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import F
+from django.utils import timezone
 
 from config import domain_settings
 from config.api.exceptions import InvalidInput, RateLimited
@@ -334,6 +335,19 @@ def test_a_look_that_is_asked_for_is_in_a_process_after_the_commit(
     assert [callback.args for callback in callbacks] == [("check_hosts",)]
     proof.refresh_from_db()
     assert (proof.is_checking, proof.checked_at) == (True, None)
+
+
+def test_no_record_is_looked_for_early_by_a_clock_that_is_ahead(
+    names: NameServer, proof: HostProof, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names.records[proof.record_name] = [proof.record_value]
+    assert check_hosts() == 1
+    later = timezone.now() + timedelta(days=8)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    assert check_hosts() == 0
+    HostProof.objects.update(checked_at=database_now() - timedelta(days=7, hours=1))
+    assert check_hosts() == 1
+    assert HostProof.objects.filter(checked_at__lt=later - timedelta(days=7)).exists()
 
 
 def test_without_domain_checks_nothing_is_asked_or_proved(
