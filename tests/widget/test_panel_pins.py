@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
+from config.api import jwt
 from embeds.widget.locales import words
 from messaging.models import Account, ClosedPage, Message, Moderator, Pin
 from messaging.services.closing import close_discussion, reopen_discussion
@@ -200,8 +201,7 @@ def test_a_change_of_a_pinned_post_leaves_it_pinned_and_a_list_moves_what_was_pi
     live.context.clock.install()
     first, second, third = live.messages(3)
     replier = PersonFactory()
-    unshown = live.post("A reply", by=replier, parentId=str(third.pk))
-    live.post("The last reply", parentId=str(third.pk))
+    replies = [live.post(f"Reply {n}", by=replier, parentId=str(third.pk)) for n in range(2)]
     pin(first)
     page = live.follow_alone()
     edited = {"content": "Edited"}
@@ -214,8 +214,10 @@ def test_a_change_of_a_pinned_post_leaves_it_pinned_and_a_list_moves_what_was_pi
     page.keyboard.type("I think")
     pin(second)
     unpin_message(message_id=first.pk, by=SuperAdminFactory())
-    # The deletion of a post that is not shown makes the panel load its list again.
-    assert Api.as_person(replier).delete(f"/api/messages/{unshown}").status == 200
+    # The deletion of a post that is not shown makes the panel load its list again: one of the replies is the top one.
+    headers = {"Authorization": f"Bearer {jwt.issue_user_token(replier)}", "X-User-Id": str(replier.pk)}
+    for reply in replies:
+        assert live.context.request.delete(f"{live.app}/api/messages/{reply}", headers=headers).status == 200
     poll_until(page, post_of(page, second).locator("> header strong"))
     expect(texts(page)).to_have_text(["Post 1", "Post 2", "Edited"])
     expect(post_of(page, second).locator("textarea")).to_have_value("I think")
@@ -267,14 +269,14 @@ def test_refused_closing_and_reopening_say_why(live: Live, mod: Account) -> None
     problem = page.locator(".thread > .tool .problem")
     expect(problem).to_have_text("There is no connection to the service.")
     live.context.unroute("**/closed")
-    page.locator(".thread > .tool").get_by_role("button", name=WORDS["close"], exact=True).click()
+    with page.expect_response("**/v1/communities/*/pages/*"):
+        page.locator(".thread > .tool").get_by_role("button", name=WORDS["close"], exact=True).click()
     expect(page.locator(".thread > .review")).to_be_visible()
     reopen_discussion(community_id=community.pk, page_id=live.article.pk, by=boss)
     head_menu(page).click()
     page.get_by_role("menuitem", name=WORDS["reopen"]).click()
     expect(page.locator("#toast")).to_have_text(ERRORS["closing_not_found"])
     expect(page.locator(".thread > .review")).to_be_hidden()
-    # Another one moderates the community, so that this one may leave.
     head_menu(page).click()
     page.get_by_role("menuitem", name=WORDS["close"], exact=True).click()
     Moderator.objects.filter(account=mod).delete()

@@ -18,6 +18,7 @@ export class Discussion {
     Object.assign(this.menu.element.style, { position: "relative", inset: "auto" });
     this.note = h("p", { class: "review" });
     this.tool = h("div", { class: "tool" });
+    for (const { style } of [this.note, this.tool]) style.marginBlock = "10px";
     this.show(null);
   }
 
