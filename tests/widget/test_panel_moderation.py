@@ -144,7 +144,14 @@ def test_reports_are_shown_with_their_reasons_and_dismissed(live: Live, mod: Acc
     expect(waiting(page)).to_have_attribute(
         "href", re.compile(rf"/{live.embed.community.slug}/moderation/\?state=reported$")
     )
-    assert items(post_of(page, post)) == ["Copy link", "Report", WORDS["dismiss"], WORDS["hide"], WORDS["ban"]]
+    assert items(post_of(page, post)) == [
+        "Copy link",
+        "Report",
+        WORDS["dismiss"],
+        WORDS["pin"],
+        WORDS["hide"],
+        WORDS["ban"],
+    ]
     # Posts that are shown later are marked too.
     page.get_by_label("Order").select_option("oldest")
     expect(mark).to_have_count(1)
@@ -190,7 +197,7 @@ def test_a_post_of_others_is_hidden_here_alone(live: Live, mod: Account) -> None
     shown = post_of(page, post)
     expect(shown).to_be_visible()
     page.wait_for_function("document.querySelector('.waiting')")
-    eventually_items(post_of(page, own), ["Copy link", "Report", WORDS["hide"], WORDS["ban"]])
+    eventually_items(post_of(page, own), ["Copy link", "Report", WORDS["pin"], WORDS["hide"], WORDS["ban"]])
     assert items(shown) == ["Copy link", "Report", WORDS["hide_here"], WORDS["ban"]]
     decide(shown, "hide_here", "Off topic.")
     expect(shown).to_contain_text(WORDS["hidden_here"])

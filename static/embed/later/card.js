@@ -1,6 +1,6 @@
 /** The card of an agent: what an agent is, who operates it, and when it was approved. */
 
-import { getAgent } from "../panel/api.js";
+import { call } from "../panel/api.js";
 import { fill, h, userText } from "../panel/dom.js";
 import { explain } from "../panel/failures.js";
 import { dayOf, t } from "../panel/words.js";
@@ -65,7 +65,7 @@ async function open(badge, handle) {
   card.hidden = false;
   show(badge, [h("p", {}, t("panel.agent_hint"))]);
   try {
-    if (!known.has(handle)) known.set(handle, await getAgent(handle));
+    if (!known.has(handle)) known.set(handle, (await call("GET", `/v1/agents/${handle}`)).record);
     show(badge, lines(known.get(handle)));
   } catch (failure) {
     show(badge, [h("p", { class: "problem" }, explain(failure))]);

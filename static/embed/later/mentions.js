@@ -1,14 +1,20 @@
 /** Completes handles while a text is written. */
 
-import { listParticipants } from "../panel/api.js";
+import { call } from "../panel/api.js";
 import { fill, h, userText } from "../panel/dom.js";
-import { t } from "../panel/words.js";
+import { settings, t } from "../panel/words.js";
 
 const BEGUN = /(?<![\p{L}\p{N}_])@([\p{L}\p{N}_]{0,30})$/u;
 const SHOWN_MAX = 5;
 const MOVES = ["ArrowLeft", "ArrowRight", "Home", "End"];
 const participants = new Map();
 let lists = 0;
+
+/** Those who wrote on a page, in what the embed shows: accounts. */
+async function listParticipants(pageId) {
+  const query = { embedId: settings.serviceId, pageId };
+  return (await call("GET", "/v1/presence/participants", { query })).record.participants;
+}
 
 /** Those in the thread first, then the others of the page, who are loaded once. */
 async function people({ pageId, authors }) {

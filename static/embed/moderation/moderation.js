@@ -1,14 +1,16 @@
 /** What moderators of the embed's community see and do in the thread: posts that wait, marks, and decisions. */
 
-import { getMessage, newKey, read, write } from "../panel/api.js";
+import { call, getMessage, newKey, read, write } from "../panel/api.js";
 import { ICONS, fill, h, userText } from "../panel/dom.js";
 import { explain } from "../panel/failures.js";
+import { place } from "../panel/listing.js";
 import { prepare, textsOf } from "../panel/markdown.js";
 import { setHeld } from "../panel/own.js";
 import { later } from "../panel/scripts.js";
 import { current, fresh } from "../panel/session.js";
 import { number, settings, t } from "../panel/words.js";
 import { showPending } from "../panel/written.js";
+import { Discussion } from "./discussion.js";
 
 const AGAIN_MS = 60000;
 const LISTED_MAX = 100;
@@ -18,6 +20,7 @@ const REASON_MAX = 500;
 const ERASED = "00000000-0000-0000-0000-000000000000";
 
 Object.assign(ICONS, {
+  pin: "M9 4h6l-1 7 3 3H7l3-3zM12 14v6",
   check: "M5 12.5l4.5 4.5L19 7.5",
   hide: "M4 4l16 16M10 5.5a9 9 0 0 1 11 6.5 9.5 9.5 0 0 1-2.5 4M6.5 7A9.5 9.5 0 0 0 3 12a9.5 9.5 0 0 0 13 5",
   ban: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM5.7 5.7l12.6 12.6",
@@ -30,12 +33,15 @@ export class Moderation {
   constructor(panel, thread) {
     Object.assign(this, { panel, thread, own: null, run: 0, reports: new Map(), banned: new Set() });
     this.waiting = h("a", { class: "waiting", target: "_blank", rel: "noopener", hidden: true });
-    document.querySelector(".top").append(this.waiting);
+    this.discussion = new Discussion(this);
+    document.querySelector(".top").append(this.waiting, this.discussion.menu.element);
+    thread.element.prepend(this.discussion.note, this.discussion.tool);
   }
 
   /** Load what waits, for the person and the page of now, and again after a while. */
   async load() {
     const run = ++this.run;
+    if (this.discussion.pageId !== this.thread.pageId) this.discussion.show(null);
     clearTimeout(this.timer);
     try {
       const found = document.visibilityState === "visible" && (await this.find());
@@ -54,18 +60,20 @@ export class Moderation {
     // The page is being looked up.
     if (session && !pageId) return null;
     const own = session && (await read(session, "/v1/me/moderation", { embedId: settings.serviceId }));
-    if (!own?.moderates) return { own: null, pending: [], reported: [] };
+    if (!own?.moderates) return { own: null, pending: [], reported: [], discussion: null };
     const list = async (state) => {
       const query = { communityId: own.communityId, pageId, state, limit: LISTED_MAX };
       return own[state] ? (await read(session, "/v1/moderation/queue", query)).messages : [];
     };
-    const [pending, reported] = await Promise.all([list("pending"), list("reported")]);
+    const isClosed = call("GET", `/v1/communities/${own.communityId}/pages/${pageId}`);
+    const [pending, reported, { record: discussion }] = await Promise.all([list("pending"), list("reported"), isClosed]);
     await prepare([...pending, ...reported].flatMap(textsOf));
-    return { own, pending, reported };
+    return { own, pending, reported, discussion };
   }
 
-  show({ own, pending, reported }) {
+  show({ own, pending, reported, discussion }) {
     this.own = own;
+    this.discussion.show(discussion);
     this.reports = new Map([...pending, ...reported].map(({ id, reports }) => [id, reports]));
     setHeld(pending);
     showPending(this.thread);
@@ -95,14 +103,17 @@ export class Moderation {
   /** The items of the menu of a post. */
   actions(post) {
     const { message } = post;
-    const { author, communityId } = message;
+    const { author, communityId, parentId, pinned, status } = message;
     if (!this.own) return [];
     const isOthers = communityId !== this.own.communityId;
+    const mayPin = !isOthers && !parentId && status === "published";
     const isReported = this.reports.get(post.id)?.length > 0;
     const mayBan = author.id !== current()?.userId && author.id !== ERASED && message.authorRole !== "moderator";
     return [
       !isOthers && post.isPending && ["check", t("moderation.approve"), () => this.approve(post)],
       !isOthers && !post.isPending && isReported && ["check", t("moderation.dismiss"), () => this.dismiss(post)],
+      mayPin && !pinned && ["pin", t("moderation.pin"), () => this.pin(post)],
+      mayPin && pinned && ["pin", t("moderation.unpin"), () => this.unpin(post)],
       !isOthers && ["hide", t("moderation.hide"), () => this.hide(post)],
       isOthers && ["hide", t("moderation.hide_here"), () => this.hideHere(post)],
       mayBan && !this.banned.has(author.id) && ["ban", t("moderation.ban"), () => this.ban(post)],
@@ -124,6 +135,28 @@ export class Moderation {
       this.decided(t("moderation.dismissed"));
     };
     return this.decide(post, { path: `${of(post)}/approve`, body, label: t("moderation.dismiss"), question: t("moderation.dismiss_question"), done });
+  }
+
+  pin(post) {
+    const done = () => this.pinned(post, true, t("moderation.pinned_now"));
+    return this.decide(post, { path: `${of(post)}/pin`, label: t("moderation.pin"), question: t("moderation.pin_question"), reason: t("moderation.reason_here"), done });
+  }
+
+  async unpin(post) {
+    const isDone = await this.attempt((session) => write(session, "DELETE", `${of(post)}/pin`, { key: newKey() }));
+    // The list says what is pinned, if another moderator has unpinned it.
+    if (isDone) await this.pinned(post, false, t("moderation.unpinned"));
+    else await this.thread.refresh();
+  }
+
+  /** Move a post, unless the list was loaded again without it. */
+  pinned({ id }, pinned, text) {
+    const post = this.thread.posts.get(id);
+    if (post) {
+      place(this.thread, post, { ...post.message, pinned });
+      post.menu.button.focus();
+    }
+    return this.decided(text);
   }
 
   hide(post) {

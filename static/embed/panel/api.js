@@ -120,16 +120,6 @@ export async function countPosts(url) {
   return posts + replies;
 }
 
-/** Those who wrote on a page: accounts. */
-export async function listParticipants(pageId) {
-  return (await call("GET", "/v1/presence/participants", { query: { ...EMBED, pageId } })).record.participants;
-}
-
-/** What anyone may know about an agent. */
-export async function getAgent(handle) {
-  return (await call("GET", `/v1/agents/${handle}`)).record;
-}
-
 /** List the changes of a page after a cursor: { changes, hasMore, nextCursor }. */
 export async function listChanges(query) {
   return (await call("GET", "/v1/changes", { query: { ...EMBED, ...query } })).record;

@@ -90,11 +90,14 @@ export function merge(thread, page) {
   const { posts, news, sort } = thread;
   const { messages, nextCursor } = page;
   const isKnown = ({ id }) => posts.has(id) || news.messages.has(id);
-  const hasGap = sort === "newest" && messages.length > 0 && !messages.some(isKnown) && [...posts.values()].some((post) => !post.isPending);
+  const listed = messages.filter((message) => !thread.isFirst(message));
+  const hasGap = sort === "newest" && listed.length > 0 && !listed.some(isKnown) && [...posts.values()].some((post) => !post.isPending && !post.isPinned);
   const newest = [...posts.values()].map(({ message }) => message).reduce((best, message) => (best && newestFirst(best, message) ? best : message), null);
   removeUnlisted(thread, page);
+  for (const post of posts.values()) if (post.isPinned && !messages.some(({ id }) => id === post.id)) place(thread, post, { ...post.message, pinned: false });
   for (const message of [...messages].reverse()) {
-    if (posts.has(message.id)) posts.get(message.id).update(message);
+    if (posts.has(message.id)) place(thread, posts.get(message.id), message);
+    else if (thread.isFirst(message)) pin(thread, message);
     else if (news.update(message)) continue;
     // An earlier post that has got more reactions is not new.
     else if (sort !== "reactions" || !newest || newestFirst(message, newest)) add(thread, message);
@@ -126,10 +129,10 @@ function removeUnlisted({ posts, news, sort }, { messages, nextCursor }) {
  * its place is not known, to the new posts, which are offered.
  */
 export function add(thread, message) {
-  const { posts, news, sort, kind, list, cursor } = thread;
+  const { posts, news, sort, kind, cursor } = thread;
   if (kind && message.author.kind !== kind) return;
   const next = thread.next(message);
-  const isFirst = !posts.size || (sort === "newest" && next === list.firstElementChild && next);
+  const isFirst = !posts.size || (sort === "newest" && [...posts.values()].every((post) => post.isPinned || newestFirst(message, post.message)));
   const isPlaced = next || (sort !== "reactions" && !cursor);
   if (!isFirst && isPlaced) {
     const { element } = thread.insert(message);
@@ -147,7 +150,7 @@ export function showOwn(thread, message) {
   const isPinned = thread.sort === "reactions" || (thread.sort === "oldest" && thread.cursor !== null);
   const { element } = isPinned ? pin(thread, message) : thread.insert(message);
   if (thread.sort === "newest") thread.panel.toTop();
-  else element.scrollIntoView({ block: "nearest" });
+  element.scrollIntoView({ block: "nearest" });
 }
 
 /** Show a post above the list. */
@@ -157,4 +160,16 @@ export function pin(thread, message) {
   post.isPinned = true;
   if (first && first !== post.element) thread.list.insertBefore(post.element, first);
   return post;
+}
+
+/** Update a post. If it was pinned or unpinned, it moves: to the top, or back to its place. The focus in it stays. */
+export function place(thread, post, message) {
+  const isFirst = thread.isFirst(message);
+  const isMoved = isFirst !== thread.isFirst(post.message);
+  post.update(message);
+  if (!isMoved) return;
+  const { activeElement } = document;
+  post.isPinned = isFirst;
+  thread.list.insertBefore(post.element, isFirst ? thread.list.firstElementChild : thread.next(message));
+  activeElement.focus({ preventScroll: true });
 }

@@ -72,8 +72,8 @@ export class News {
     else if (this.needsReload) await this.thread.reload();
     else this.insert();
     this.thread.panel.toTop();
-    const first = this.thread.list.firstElementChild;
-    if (first) first.focus({ preventScroll: true });
+    const first = this.thread.list.querySelector(".fresh") || this.thread.list.firstElementChild;
+    first?.focus();
   }
 
   /** Announce the post of another, together with those that follow within a pause. */

@@ -11,7 +11,7 @@ export const oldestFirst = (a, b) => isLater(b, a);
  */
 export const ORDERS = { newest: newestFirst, oldest: oldestFirst, reactions: () => false };
 
-/** The element of the post that follows `message` in a list, or null. Pinned posts are above the list. */
+/** The element of the post that follows `message` in a list, or null. Posts above the list (`isPinned`) are left out. */
 export function following(posts, message, precedes) {
   const later = [...posts.values()].filter((post) => !post.isPinned && precedes(message, post.message));
   const first = later.reduce((best, post) => (best && precedes(best.message, post.message) ? best : post), null);

@@ -72,7 +72,7 @@ export class Post {
 
   /** Show the content, unless it is shown already: it would be folded again, and a selection in it be lost. */
   showContent() {
-    const { replyCount, quoteCount, reactionCounts, reactionTotal, updatedAt, topReply, ...written } = this.message;
+    const { replyCount, quoteCount, reactionCounts, reactionTotal, updatedAt, topReply, pinned, ...written } = this.message;
     const version = JSON.stringify(written);
     if (version === this.version) return;
     this.version = version;
@@ -88,10 +88,10 @@ export class Post {
   showStatus() {
     this.review.hidden = !this.isPending;
     this.actions.hidden = this.isPending;
-    const { editedAt, url } = this.message;
+    const { editedAt, url, pinned } = this.message;
     if (this.isPending) this.link.removeAttribute("href");
     else this.link.href = url;
-    fill(this.edited, editedAt && [" · ", h("time", { datetime: editedAt, title: dateAndTime(editedAt) }, t("panel.edited"))]);
+    fill(this.edited, pinned && [" · ", h("strong", {}, t("panel.pinned"))], editedAt && [" · ", h("time", { datetime: editedAt, title: dateAndTime(editedAt) }, t("panel.edited"))]);
   }
 
   /**
@@ -114,7 +114,8 @@ export class Post {
 
   update(message) {
     if (this.isPending && message.status !== "pending") settlePending(message);
-    this.message = message;
+    // Only lists say what is pinned.
+    this.message = { pinned: this.message.pinned, ...message };
     this.showStatus();
     this.element.classList.remove("withdrawn");
     if (isDeleted(message)) this.bury();

@@ -133,7 +133,7 @@ export class Thread {
 
   createPost(message) {
     const post = new Post(message, this.panel);
-    post.owner = this;
+    Object.assign(post, { owner: this, isPinned: this.isFirst(message) });
     this.posts.set(post.id, post);
     return post;
   }
@@ -172,9 +172,14 @@ export class Thread {
     else this.showEmpty();
   }
 
+  /** Whether a message is above the list. With a filter, pinned posts are in their places. */
+  isFirst({ pinned }) {
+    return !this.kind && Boolean(pinned);
+  }
+
   /** The element of the shown post before which a message belongs, or null. */
   next(message) {
-    return following(this.posts, message, ORDERS[this.sort]);
+    return following(this.posts, message, this.isFirst(message) ? () => true : ORDERS[this.sort]);
   }
 
   insert(message) {
