@@ -59,7 +59,7 @@ RECENT = """coalesce(m.community_id, m.id) = %(community)s AND m.community_id IS
     AND m.status = 'published' AND NOT m.in_hidden_thread"""
 
 
-# As the index has it. Posts that earlier releases have hidden have no time of the decision.
+# The index has this expression. Posts that earlier releases have hidden have no time of the decision.
 HIDDEN_AT = "coalesce(decided_at, created_at)"
 HIDDEN = f"""
 SELECT id, {HIDDEN_AT} FROM messaging_message WHERE community_id = %(community)s AND status = 'hidden' {{after}}

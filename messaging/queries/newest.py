@@ -9,7 +9,7 @@ from __future__ import annotations
 from messaging.queries.shown import Shown
 from messaging.queries.visibility import is_public
 
-# Of the posts on a page that an embed does not show, so many are passed over; fewer where the thread of each is walked.
+# So many posts of a page that an embed does not show are passed over; fewer where the thread of each is walked.
 PASSED_MAX, WALKED_MAX = 5_000, 500
 NEWEST_FIRST = "ORDER BY m.created_at DESC, m.id DESC"
 

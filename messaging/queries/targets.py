@@ -16,7 +16,7 @@ from messaging.page_ids import is_page_id
 from messaging.queries.joins import QUOTE_COLUMNS
 from messaging.queries.visibility import is_public
 
-# Of the advisory locks on pages. Who closes a discussion waits for the writes to its page that have begun, and those
+# The space of the advisory locks on pages. Who closes a discussion waits for the writes to its page that have begun, and those
 # that begin meanwhile wait for the closing: the next statement of a write sees it (`messaging.services.closing`).
 LOCK_SPACE = "hashtext('page')"
 FIND = f"""

@@ -66,7 +66,7 @@ INSERT INTO messaging_closedpage (page_id, community_id, created_at)
 SELECT %(new)s, community_id, created_at FROM moved ON CONFLICT (page_id, community_id) DO NOTHING
 """
 MOVE_CLOSING_DECISIONS = "UPDATE messaging_decision SET page_id = %(new)s WHERE page_id = %(old)s"
-# As `pin_message` does, so that two do not pass the limit.
+# `pin_message` locks the same, so that two do not pass the limit.
 LOCK_COMMUNITIES = """
 SELECT FROM messaging_community WHERE id IN (SELECT community_id FROM messaging_pin WHERE page_id = %(old)s)
 ORDER BY id FOR NO KEY UPDATE

@@ -49,7 +49,7 @@ def told(account: Account) -> list[tuple[str, int]]:
 
 
 def later(minutes: float = TOLD_MINUTES) -> None:
-    """As if so much time had passed."""
+    """Let so much time pass for the marks of moderators."""
     for row in Moderator.objects.all():
         for column in ("told_of_pending_at", "told_of_reports_at"):
             if (at := getattr(row, column)) is not None:

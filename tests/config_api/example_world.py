@@ -53,7 +53,7 @@ class ExampleWorld:
 
     @cached_property
     def community(self) -> Community:
-        """As one that Ada has created: she moderates it."""
+        """Let Ada moderate the community, as one that she has created."""
         community: Community = CommunityFactory(name="Harbour Gazette", slug="harbour-gazette", embedding="moderators")
         Moderator.objects.create(community=community, account=self.ada)
         return community
