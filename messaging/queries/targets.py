@@ -16,8 +16,8 @@ from messaging.page_ids import is_page_id
 from messaging.queries.joins import QUOTE_COLUMNS
 from messaging.queries.visibility import is_public
 
-# The space of the advisory locks on pages. Who closes a discussion waits for the writes to its page that have begun, and those
-# that begin meanwhile wait for the closing: the next statement of a write sees it (`messaging.services.closing`).
+# The space of the advisory locks on pages. A closing waits for the writes to its page that have begun, and those that
+# begin meanwhile wait for the closing: the next statement of a write sees it (`messaging.services.closing`).
 LOCK_SPACE = "hashtext('page')"
 FIND = f"""
 SELECT clock_timestamp(), page.id, page.normalized_url, parent.id IS NOT NULL, parent.community_id, parent.author_id,
