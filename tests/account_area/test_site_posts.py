@@ -415,6 +415,7 @@ def test_a_post_is_pinned_and_its_discussion_is_closed_from_its_card(
     assert other.page_id != post.page_id
 
 
+@pytest.mark.slow
 def test_a_page_with_full_cards_has_a_fixed_number_of_queries(
     client: Client, site: Embed, community: Community, django_assert_max_num_queries: Any
 ) -> None:

@@ -63,6 +63,7 @@ BODIES = {
 }
 
 
+@pytest.mark.slow
 def test_the_parser_is_fast_for_every_shape() -> None:
     """The shapes reach every check of the parser: some are accepted, some refused."""
     timed = {name: best_time(partial(parses, body), SECONDS) for name, body in BODIES.items()}

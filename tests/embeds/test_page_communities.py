@@ -325,6 +325,7 @@ def test_one_statement_finds_them() -> None:
     assert ["embeds_sighting" in statement for statement in statements] == [False, True]
 
 
+@pytest.mark.slow
 def test_the_statement_reads_the_loads_of_the_host_alone() -> None:
     owner = an_embed().owner
     for _ in range(3):
@@ -345,6 +346,7 @@ def test_a_site_with_many_embeds_of_strangers_costs_no_more_than_a_part_of_them(
     assert f"LIMIT {page_communities.EMBEDS_MAX}" in page_communities.FIND
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_migration_is_reversible() -> None:
     def names() -> set[str]:

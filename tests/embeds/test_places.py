@@ -129,6 +129,7 @@ def test_only_loopback_hosts_are_http(
     assert place(post_on(url, community)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_proved", [False, True])
 def test_strangers_never_change_where_a_permalink_leads(owner: Account, community: Community, is_proved: bool) -> None:
     """With any embeds, whitelists, calls of normalize-url, loads and events; `None` stays, as does the address."""

@@ -24,6 +24,7 @@ def by(tmp_path: Path) -> Intruder:
     return an_intruder(Site("community"), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_no_way_leads_around_a_rule(by: Intruder, rule: str) -> None:
     RULES[rule](by)

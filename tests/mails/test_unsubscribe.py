@@ -84,6 +84,7 @@ def test_a_link_outlives_a_rotation_of_the_root_key(settings: Any) -> None:
     assert account_of("answer", token) is None
 
 
+@pytest.mark.slow
 @given(kind=st.text(max_size=12), token=st.text(max_size=60))
 def test_no_text_is_a_link(kind: str, token: str) -> None:
     assert account_of(kind, token) is None

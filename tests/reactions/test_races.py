@@ -26,6 +26,7 @@ def _no_throttle(settings: Any) -> None:
     settings.SOFT_THROTTLES = dict.fromkeys(settings.SOFT_THROTTLES, (10**9, 3600))
 
 
+@pytest.mark.slow
 def test_concurrent_toggles_replacements_and_removals() -> None:
     """Five people with four clients each, so that calls of the same account are concurrent too."""
     people = [PersonFactory() for _ in range(THREADS // 4)]
