@@ -180,6 +180,14 @@ def open_panel(page: Page) -> FrameLocator:
     return panel
 
 
+def walk_menu(page: Page, *keys: str) -> None:
+    """Open the menu of the button that has the focus, and press these keys when one of its entries has it."""
+    page.keyboard.press("ArrowDown")
+    page.locator("[role=menuitem]:focus").wait_for()
+    for key in keys:
+        page.keyboard.press(key)
+
+
 def reopen(page: Page) -> None:
     """Reload a host page and open its panel again."""
     page.reload()

@@ -15,7 +15,7 @@ from messaging.services.moderation import approve_message
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.widget.clock import poll, poll_until
-from tests.widget.live import Live
+from tests.widget.live import Live, walk_menu
 from tests.widget.test_accessibility import violations_of_state
 from tests.widget.test_panel_actions import items, post_of
 
@@ -75,13 +75,11 @@ def test_a_pending_post_is_marked_and_approved_with_the_keyboard(live: Live, mod
     assert items(shown) == [WORDS["approve"], WORDS["hide"], WORDS["ban"]]
     button = shown.locator("> header .menu > button")
     button.focus()
-    for key in ("ArrowDown", "Enter"):
-        page.keyboard.press(key)
+    walk_menu(page, "Enter")
     expect(shown.locator("form input")).to_be_focused()
     page.keyboard.press("Escape")
     expect(button).to_be_focused()
-    for key in ("ArrowDown", "Enter"):
-        page.keyboard.press(key)
+    walk_menu(page, "Enter")
     expect(shown.locator("form input")).to_be_focused()
     page.keyboard.type("Welcome")
     page.keyboard.press("Enter")

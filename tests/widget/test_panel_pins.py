@@ -13,7 +13,7 @@ from messaging.services.pinning import pin_message, unpin_message
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.widget.clock import poll_until
-from tests.widget.live import Live
+from tests.widget.live import Live, walk_menu
 from tests.widget.test_accessibility import violations_of_state
 from tests.widget.test_panel_actions import items, post_of
 from tests.widget.test_panel_moderation import decide, eventually_items
@@ -64,14 +64,12 @@ def test_a_post_is_pinned_and_unpinned_with_the_keyboard(live: Live, mod: Accoun
     eventually_items(shown, ["Copy link", "Report", WORDS["pin"], WORDS["hide"], WORDS["ban"]])
     button = shown.locator("> header .menu > button")
     button.focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
-        page.keyboard.press(key)
+    walk_menu(page, "ArrowDown", "ArrowDown", "Enter")
     expect(shown.locator("form input")).to_be_focused()
     page.keyboard.press("Escape")
     expect(button).to_be_focused()
     assert not Pin.objects.exists()
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
-        page.keyboard.press(key)
+    walk_menu(page, "ArrowDown", "ArrowDown", "Enter")
     expect(shown.locator("form input")).to_be_focused()
     page.keyboard.type("The rules.")
     page.keyboard.press("Enter")
@@ -88,8 +86,7 @@ def test_a_post_is_pinned_and_unpinned_with_the_keyboard(live: Live, mod: Accoun
     page.get_by_label("Order").select_option("newest")
     expect(texts(page)).to_have_text(["Post 0", "Post 2", "Post 1"])
     button.focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
-        page.keyboard.press(key)
+    walk_menu(page, "ArrowDown", "ArrowDown", "Enter")
     expect(page.locator("#toast")).to_have_text(WORDS["unpinned"])
     expect(texts(page)).to_have_text(["Post 2", "Post 1", "Post 0"])
     expect(pinned(page)).to_have_count(0)
@@ -232,8 +229,7 @@ def test_a_discussion_is_closed_and_reopened_at_the_head(live: Live, mod: Accoun
     page = live.open_alone()
     note = page.locator(".thread > .review")
     head_menu(page).focus()
-    for key in ("ArrowDown", "Enter"):
-        page.keyboard.press(key)
+    walk_menu(page, "Enter")
     field = page.locator(".thread > .tool input")
     expect(field).to_be_focused()
     page.keyboard.press("Escape")
