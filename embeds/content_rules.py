@@ -57,8 +57,8 @@ class EmbedRule:
 
     The word list of an embed holds for every post of its community on a page that its whitelist names, or on any page
     if that is empty, through the embed or not, also while it is paused. In a community with moderators, these are the
-    embeds of moderators and super admins. The list of the embed that a post comes from holds on every page, whoever
-    owns it. Those of deleted embeds, and of embeds that a super admin has disabled, hold nowhere.
+    embeds of moderators and super admins. The list of the embed that a post comes from holds on every page,
+    also one of a stranger. Those of deleted embeds, and of embeds that a super admin has disabled, hold nowhere.
     """
 
     errors = (EmbedNotFound, EmbedNotActive, DomainNotAllowed)

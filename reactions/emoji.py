@@ -30,7 +30,7 @@ NAMES: Final = {
 
 
 def is_shortcode(emoji: str) -> bool:
-    """Whether a stored spelling is a name that stands for no emoji."""
+    """Whether a stored spelling is a name without an emoji."""
     return emoji.startswith(":")
 
 

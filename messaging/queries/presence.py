@@ -45,7 +45,7 @@ NOTHING = PagePresence(0, 0, None)
 
 
 def presence_of(page_ids: Collection[str], shown: Shown | None = None) -> dict[str, PagePresence]:
-    """By page id; pages without posts may be missing. With `shown`, of what an embed shows."""
+    """Count by page id; pages without posts may be missing. With `shown`, what an embed shows is counted."""
     if not page_ids:
         return {}
     values = {"pages": list(page_ids), **(shown.values if shown else {})}

@@ -62,7 +62,7 @@ def open_community(
 def open_discussion(
     *, community_id: UUID, page_id: str, auth: Credential, page_url: str | None, source_embed: UUID | None
 ) -> OpenDiscussion | None:
-    """As `open_community`, in the same query, for a new post on a page.
+    """Read the same as `open_community`, in one query with what a new post on a page needs.
 
     `is_closed` is exact if the transaction has read the targets of the post before (see `messaging.services.closing`).
     """

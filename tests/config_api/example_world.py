@@ -148,7 +148,7 @@ class ExampleWorld:
         return post.pk
 
     def embed_with_id_of_community(self) -> Any:
-        """As `only_id`, of the embed and its community."""
+        """Give the embed the id of its community, as `only_id` does for accounts."""
         embed_id = self.embed.pk
         Embed.objects.filter(pk=embed_id).update(id=self.community.pk)
         return self.community.pk

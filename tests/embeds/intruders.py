@@ -27,7 +27,7 @@ class Intruder:
     """A person with an agent, a community and an embed, which the owner has banned, and the owner's site."""
 
     site: Site
-    # By the owner, and by the intruder before.
+    # The owner wrote the first one, and the intruder the other before the rule.
     first: Message
     innocent: Message
     person: Account

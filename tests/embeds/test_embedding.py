@@ -48,7 +48,7 @@ def create(who: Account, community: Community, **body: Any) -> Answer:
 
 
 def an_earlier_embed(community: Community, owner: Account | None = None, **fields: Any) -> Embed:
-    """As from before the rule."""
+    """Return an embed from before the rule."""
     owner = owner or PersonFactory()
     embed: Embed = Embed.objects.create(owner=owner, community=community, name=fields.pop("name", "Earlier"), **fields)
     return embed

@@ -88,7 +88,7 @@ def test_a_look_is_limited(community: Community, api: Api) -> None:
     again = api.post(path(community, "/blog.example/check"))
     assert (again.status, again.json["error"], again.json["counter"]) == (429, "rate_limited", "host_check")
     assert 0 < int(again.headers["Retry-After"]) <= 15
-    # Of another host or community it is another one.
+    # Each host and each community has a count of its own.
     api.post(path(community), {"host": "news.example"})
     assert api.post(path(community, "/news.example/check")).status == 200
 

@@ -146,20 +146,20 @@ def test_an_embed_of_everyone_leaves_out_what_a_banned_account_wrote_after_the_b
 
 def test_an_embed_of_everyone_leaves_out_what_a_banned_account_edited_after_the_ban(open_site: Site) -> None:
     site, person = open_site, PersonFactory()
-    kept, edited = site.post(person, "kept"), site.post(person, "edited")
-    site.post(person, "reply", parentId=str(kept.pk))
+    earlier, edited = site.post(person, "stays"), site.post(person, "edited")
+    site.post(person, "reply", parentId=str(earlier.pk))
     own = site.post(site.owner, "own", communityId=str(site.community.pk), quoteId=str(edited.pk))
     ban_account(community_id=site.community.pk, account_id=person.pk, by=site.owner)
-    assert site.listed() == ["edited", "kept", "own"]
+    assert site.listed() == ["edited", "own", "stays"]
     changed = Api.as_person(person).put(f"/api/messages/{edited.pk}", {"content": f"after {WORD}"})
     assert changed.status == 200
     shown = everything_shown(site)
     assert not any("after" in found for found in shown.values()), shown
     assert Api().get(f"/api/messages/{edited.pk}", embedId=site.embed.pk).error == "message_not_found"
     assert site.ask(f"/api/messages/{own.pk}")["quote"] is None
-    assert (site.listed(), site.listed(parentId=kept.pk), site.counted()) == (["kept", "own"], ["reply"], 3)
+    assert (site.listed(), site.listed(parentId=earlier.pk), site.counted()) == (["own", "stays"], ["reply"], 3)
     lift_ban(community_id=site.community.pk, account_id=person.pk, by=site.owner)
-    assert site.listed() == ["after", "kept", "own"]
+    assert site.listed() == ["after", "own", "stays"]
 
 
 def test_search_of_an_embed_of_everyone_finds_its_community_and_its_hosts(open_site: Site) -> None:
@@ -216,7 +216,7 @@ def test_what_a_banned_account_wrote_after_the_ban_stays_out_when_it_is_erased(o
 def test_the_hosts_of_a_search_are_those_that_the_whitelist_names(
     open_site: Site, entry: str, url: str, is_found: bool
 ) -> None:
-    """As for the words of embeds and for imports (`embeds.hosts.is_named`)."""
+    """The words of embeds and imports compare hosts alike (`embeds.hosts.is_named`)."""
     site = open_site
     MessageFactory(page=PageFactory(url=url), content=f"foreign {WORD}")
     MessageFactory(page=PageFactory(url="https://bystander.example/"), content=f"other's {WORD}")

@@ -217,7 +217,7 @@ def test_a_post_needs_no_further_query(community: Community) -> None:
 
 
 def test_the_word_lists_of_a_community_are_read_by_an_index(community: Community) -> None:
-    """Of very many embeds in one community, those with words alone."""
+    """Only embeds with words are read, of very many in one community."""
     owner = PersonFactory()
     others = [Embed(owner=owner, community=community, name="Another") for _ in range(300)]
     Embed.objects.bulk_create(others)
