@@ -1,6 +1,6 @@
 /** The form for a post, a reply or a quote. A draft and its idempotency key are stored until the post is sent. */
 
-import { call, newKey, write } from "./api.js";
+import { newKey, write } from "./api.js";
 import { fill, h, icon, userText } from "./dom.js";
 import { explain } from "./failures.js";
 import { plainText } from "./markdown.js";
@@ -8,7 +8,7 @@ import { load, store } from "./memory.js";
 import { afterPress } from "./press.js";
 import { Preview } from "./preview.js";
 import { later } from "./scripts.js";
-import { settings, t } from "./words.js";
+import { t } from "./words.js";
 
 const CONTENT_MAX = 20000;
 const COUNTER_FROM = 0.8 * CONTENT_MAX;
@@ -40,35 +40,20 @@ export class Composer {
       this.quoted, this.area, this.preview.shown, this.problem, this.preview.hint, h("div", { class: "bar" }, this.counter, cancel, this.preview.button, this.button));
     this.element.addEventListener("focusin", () => this.element.classList.add("active"));
     this.area.addEventListener("focus", () => this.helpWriting(), { once: true });
-    this.area.addEventListener("focus", () => this.warnIfClosed());
     this.element.addEventListener("focusout", () => afterPress(() => this.fold()));
   }
 
-  /** Load the keys for marks, and the list of handles. Both can be typed without. */
+  /** Load the keys for marks, the list of handles, and what tells of a closed discussion. One can write without. */
   async helpWriting() {
     try {
-      const [{ enableMarks }, { Mentions }] = await Promise.all([later("marks"), later("mentions")]);
+      const [{ enableMarks }, { Mentions }, { tellIfClosed }] = await Promise.all([later("marks"), later("mentions"), later("closed")]);
       enableMarks(this.area);
+      tellIfClosed(this);
       this.mentions = new Mentions(this.area, this.panel);
       this.area.after(this.mentions.list);
       this.mentions.update();
     } catch {
       this.area.addEventListener("input", () => this.helpWriting(), { once: true });
-    }
-  }
-
-  /** Say that the discussion is closed before a text is written in vain. Sending it says so too. */
-  async warnIfClosed() {
-    const pageId = this.panel.pageId();
-    const communityId = this.parent ? this.parent.communityId : settings.communityId;
-    if (!communityId || this.asked === pageId) return;
-    this.asked = pageId;
-    try {
-      const { record } = await call("GET", `/v1/communities/${communityId}/pages/${pageId}`);
-      // Meanwhile a press of the button may have said it.
-      if (record.closed && pageId === this.panel.pageId() && !this.busy && this.problem.hidden) this.showProblem(t("error.discussion_closed"));
-    } catch {
-      this.asked = null;
     }
   }
 
