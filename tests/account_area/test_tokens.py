@@ -331,6 +331,23 @@ def test_the_page_has_the_deliveries_with_their_outcome(client: Client, holder: 
     assert all(part in shown for part in ("Delivered", "(204)", "(500)", "No answer within 5 seconds"))
 
 
+def test_the_pages_say_that_a_receiver_has_not_answered_its_challenge(client: Client, holder: TokenHolder) -> None:
+    response = create_webhook(client, holder)
+    verified = a_webhook(holder)
+    waiting = Webhook.objects.exclude(pk=verified.pk).get()
+    waiting.deliveries.create(
+        event_id=uuid4(), type="webhook.challenge", attempt=1, status_code=204, error="challenge_failed", duration_ms=9
+    )
+    assert "gets a challenge first" in response.content.decode()
+    assert client.get(webhooks_of(holder)).content.decode().count("Waits for its receiver") == 1
+    pages = [client.get(f"{webhooks_of(holder)}{each.pk}/").content.decode() for each in (waiting, verified)]
+    assert ["gets a challenge first" in page for page in pages] == [True, False]
+    assert "The answer was not the challenge" in pages[0]
+    # A super admin disabled it: nothing is asked.
+    disable_webhook(webhook_id=waiting.pk, by=SuperAdminFactory(), reason="Floods.")
+    assert "Waits for its receiver" not in client.get(webhooks_of(holder)).content.decode()
+
+
 def test_a_blocked_webhook_shows_the_reason_and_is_not_deleted(client: Client, holder: TokenHolder) -> None:
     webhook = a_webhook(holder)
     disable_webhook(webhook_id=webhook.pk, by=SuperAdminFactory(), reason="Floods.")
