@@ -10,4 +10,4 @@ class MailsConfig(AppConfig):
     def ready(self) -> None:
         """Django's mails greet with this name; it has no setting for it."""
         if settings.EMAIL_HELO:
-            DNS_NAME._fqdn = settings.EMAIL_HELO  # type: ignore[attr-defined]
+            DNS_NAME._fqdn = settings.EMAIL_HELO

@@ -1,17 +1,9 @@
-"""Receivers answer a challenge before anything else is sent to them. Those that acknowledged an event have no need to.
+"""Receivers answer a challenge before anything else is sent to them.
 
 An older release sends events to new webhooks without a challenge, until it ends.
 """
 
 from django.db import migrations, models
-
-ACKNOWLEDGED = """
-UPDATE messaging_webhook SET verified_at = created_at WHERE verified_at IS NULL AND EXISTS (
-    SELECT FROM messaging_webhookdelivery WHERE webhook_id = messaging_webhook.id AND error = ''
-)
-"""
-# One error tells nothing about the names of the operator's network.
-ONE_ERROR = "UPDATE messaging_webhookdelivery SET error = 'address_not_allowed' WHERE error = 'unresolved'"
 
 
 class Migration(migrations.Migration):
@@ -37,6 +29,4 @@ class Migration(migrations.Migration):
                 max_length=19,
             ),
         ),
-        migrations.RunSQL(ACKNOWLEDGED, migrations.RunSQL.noop),
-        migrations.RunSQL(ONE_ERROR, migrations.RunSQL.noop),
     ]

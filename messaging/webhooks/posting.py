@@ -74,12 +74,15 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], challenge: str
 
 
 def is_answered(answer: bytes, challenge: str) -> bool:
-    """Whether a body is the challenge, as text or as `{"challenge": …}`. An echo of the whole request is no answer."""
+    """Whether a body is the challenge: as text, or as JSON, `{"challenge": …}` too, since frameworks write JSON.
+
+    An echo of the whole request is no answer.
+    """
     text = answer.strip()
     if text == challenge.encode():
         return True
     with suppress(orjson.JSONDecodeError):
-        return bool(orjson.loads(text) == {"challenge": challenge})
+        return orjson.loads(text) in (challenge, {"challenge": challenge})
     return False
 
 

@@ -323,12 +323,14 @@ def test_test_rotation_and_deletion(client: Client, holder: TokenHolder, unchang
 
 def test_the_page_has_the_deliveries_with_their_outcome(client: Client, holder: TokenHolder) -> None:
     webhook = a_webhook(holder)
-    for error, status in (("", 204), ("refused", 500), ("timeout", None)):
+    for error, status in (("", 204), ("refused", 500), ("timeout", None), ("of another release", None)):
         WebhookDelivery.objects.create(
             webhook=webhook, event_id=uuid4(), type="reply", attempt=1, status_code=status, error=error, duration_ms=9
         )
     shown = client.get(f"{webhooks_of(holder)}{webhook.pk}/").content.decode()
-    assert all(part in shown for part in ("Delivered", "(204)", "(500)", "No answer within 5 seconds"))
+    assert all(
+        part in shown for part in ("Delivered", "(204)", "(500)", "No answer within 5 seconds", "of another release")
+    )
 
 
 def test_the_pages_say_that_a_receiver_has_not_answered_its_challenge(client: Client, holder: TokenHolder) -> None:

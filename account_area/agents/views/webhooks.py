@@ -54,7 +54,7 @@ def create(request: HttpRequest, handle: str) -> HttpResponse:
 def detail(request: HttpRequest, handle: str, webhook_id: UUID) -> HttpResponse:
     agent = _own(request, handle)
     webhook = webhook_queries.webhook_of(agent, webhook_id)
-    deliveries = [(row, DELIVERY_ERRORS.get(row.error, "")) for row in webhook_queries.deliveries_of(webhook)]  # type: ignore[call-overload]
+    deliveries = [(row, DELIVERY_ERRORS.get(row.error, row.error)) for row in webhook_queries.deliveries_of(webhook)]  # type: ignore[call-overload]
     context = _context(
         agent,
         webhook=webhook,
