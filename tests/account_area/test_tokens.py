@@ -303,6 +303,16 @@ def test_a_bad_field_of_a_webhook_is_shown_in_the_form(client: Client, holder: T
     assert not Webhook.objects.exists()
 
 
+def test_a_host_with_too_many_webhooks_is_an_error_of_the_address(
+    client: Client, holder: TokenHolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("messaging.services.webhooks.WEBHOOKS_OF_HOST_MAX", 1)
+    a_webhook(holder)
+    errors = create_webhook(client, holder).context["form"].errors
+    assert "at this host" in errors["url"][0]
+    assert Webhook.objects.count() == 1
+
+
 def test_test_rotation_and_deletion(client: Client, holder: TokenHolder, unchanged: Unchanged) -> None:
     webhook = a_webhook(holder)
     unchanged(a_webhook(holder), a_webhook(agent_with_token()))
