@@ -24,8 +24,10 @@ RESYNC = "webhook.resync"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A request to send. After its delivery the webhook goes on at `cursor`; None: a test or challenge, which does not
-    move it. The receiver acknowledges a `challenge` by repeating it.
+    """A request to send.
+
+    After its delivery the webhook goes on at `cursor`; None: a test or a challenge, which does not move it. A receiver
+    acknowledges a `challenge` by repeating it.
     """
 
     id: UUID

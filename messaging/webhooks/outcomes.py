@@ -15,7 +15,7 @@ from config.changes.rows import Cursor
 from config.metrics.definitions import webhook_attempts
 from messaging.models import DisabledReason, Webhook, WebhookDelivery, WebhookStatus
 from messaging.models.webhook import DELIVERIES_SHOWN
-from messaging.webhooks.events import Event
+from messaging.webhooks.events import TEST, Event
 from messaging.webhooks.posting import Outcome
 
 # The pause after the first failure; each further one is three times as long, up to the longest.
@@ -116,7 +116,7 @@ def _log(attempt: Attempt, outcome: Outcome) -> None:
         webhook=webhook,
         event_id=event.id,
         type=event.type,
-        attempt=webhook.failures + 1 if event.cursor or event.challenge else 1,
+        attempt=1 if event.type == TEST else webhook.failures + 1,
         status_code=outcome.status_code,
         error=outcome.error or "",
         duration_ms=outcome.duration_ms,
