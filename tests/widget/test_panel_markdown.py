@@ -17,6 +17,7 @@ from tests.markdown.cases import (
     PARTS,
     PLAIN_PARTS,
     TOO_LONG_ADDRESSES,
+    addresses,
     longest_texts,
     texts_of,
 )
@@ -62,7 +63,12 @@ def as_json(tree: Any) -> Any:
 
 def test_panel_parses_as_the_server_does(live: Live) -> None:
     page = live.open_alone()
-    texts = [case["text"] for case in CASES] + texts_of(PARTS, 1500) + [LONGEST_ADDRESS, *TOO_LONG_ADDRESSES]
+    texts = (
+        [case["text"] for case in CASES]
+        + texts_of(PARTS, 1500)
+        + addresses(1000)
+        + [LONGEST_ADDRESS, *TOO_LONG_ADDRESSES]
+    )
     trees = page.evaluate(PARSE, texts)
     assert trees[: len(CASES)] == [case["tree"] for case in CASES]
     assert [(text, tree) for text, tree in zip(texts, trees, strict=True) if as_json(parse(text)) != tree] == []
