@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -48,6 +49,7 @@ from messaging.queries.moderation import moderation_queue
 from messaging.serializers import moderation as serializers
 from messaging.serializers.communities import DiscussionSerializer
 from messaging.services import bans, closing, hiding_here, moderating, moderators, pinning
+from messaging.services.moving import moved_to
 from messaging.shown import embed_errors
 
 PERSON = {CredentialKind.PERSON}
@@ -103,8 +105,11 @@ class ModerationQueueViewSet(ApiViewSet):
         if community_id is not None:
             moderators.moderated_community(community_id=community_id, by=request.user)
         state = QueueState(query["state"])
-        of = {"community_id": community_id, "page_id": page_id}
-        return Response(moderation_queue(moderator=request.user, state=state, page=page, **of))
+        listed = partial(moderation_queue, moderator=request.user, community_id=community_id, state=state, page=page)
+        found = listed(page_id=page_id)
+        if page_id is not None and not found["messages"] and (new_id := moved_to(page_id)) is not None:
+            found = listed(page_id=new_id)
+        return Response(found)
 
 
 class OwnModerationViewSet(ApiViewSet):
