@@ -7,10 +7,10 @@ a copy without `http`, a copy of something else than a page.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from urllib.parse import parse_qs
 
 from ada_url import parse_url
+from ada_url.ada_adapter import ParseAttributes
 
 from messaging.page_ids.rules import Rule
 
@@ -29,7 +29,7 @@ _DOT = re.compile(r"\b-\b")
 _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 
 
-def original(parts: Mapping[str, str]) -> tuple[Rule, str] | None:
+def original(parts: ParseAttributes) -> tuple[Rule, str] | None:
     """The address of the page of which this parsed address is a copy, with the rule that found it."""
     host = parts["hostname"].rstrip(".")
     if parts["port"]:
@@ -50,7 +50,7 @@ def _after(prefix: re.Pattern[str], path: str) -> str:
     return f"{address[1]}://{path[address.end() :]}" if address else ""
 
 
-def _translated(host: str, parts: Mapping[str, str]) -> str:
+def _translated(host: str, parts: ParseAttributes) -> str:
     """The steps of https://developers.google.com/search/docs/appearance/ad-network-and-translation."""
     sent = parse_qs(parts["search"][1:])
     encodings = sent.get("_x_tr_enc", [""])[0].split(",")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -105,11 +104,16 @@ class ModerationQueueViewSet(ApiViewSet):
         if community_id is not None:
             moderators.moderated_community(community_id=community_id, by=request.user)
         state = QueueState(query["state"])
-        listed = partial(moderation_queue, moderator=request.user, community_id=community_id, state=state, page=page)
-        found = listed(page_id=page_id)
-        if page_id is not None and not found["messages"] and (new_id := moved_to(page_id)) is not None:
-            found = listed(page_id=new_id)
-        return Response(found)
+        asked = {"moderator": request.user, "community_id": community_id, "state": state, "page": page}
+        return Response(_queue(page_id, **asked))
+
+
+def _queue(page_id: str | None, **asked: Any) -> dict[str, Any]:
+    """As in lists, redirects are queried only for a page without posts."""
+    found = moderation_queue(page_id=page_id, **asked)
+    if page_id is not None and not found["messages"] and (new_id := moved_to(page_id)) is not None:
+        return moderation_queue(page_id=new_id, **asked)
+    return found
 
 
 class OwnModerationViewSet(ApiViewSet):
