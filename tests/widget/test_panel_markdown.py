@@ -131,6 +131,19 @@ def test_writer_sees_a_preview_and_writes_marks_by_keys_and_paste(live: Live, ad
     expect(area).to_have_value("_one two_")
     area.press("Control+z")
     expect(area).to_have_value("one two")
+    for text, start, marked in (
+        ("これは重要です", 3, "これは*重要*です"),
+        ("**重要**", 2, "**_重要_**"),
+        ("*重要*です", 1, "重要です"),
+        ("a重要", 1, "a*重要*"),
+    ):
+        area.fill(text)
+        area.evaluate("(area, start) => area.setSelectionRange(start, start + 2)", start)
+        area.press("Control+i")
+        expect(area).to_have_value(marked)
+        area.press("Control+i")
+        expect(area).to_have_value(text)
+    area.fill("one two")
     area.press("Control+a")
     area.evaluate(PASTE, "https://example.org/a")
     expect(area).to_have_value("[one two](https://example.org/a)")
