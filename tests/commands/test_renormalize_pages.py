@@ -151,7 +151,7 @@ def test_stored_addresses_of_earlier_rules_get_the_ids_of_this_release() -> None
 def test_a_page_that_earlier_rules_named_otherwise_moves_with_all_that_it_has(
     stored: str, url: str, has_new_page: bool
 ) -> None:
-    """Whatever takes the id of a page answers for the old id as for the new one."""
+    """All that takes the id of a page answers for the old id as for the new one."""
     community, moderator = CommunityFactory(), SuperAdminFactory()
     page, other = Page.objects.create(id=OLD_ID, normalized_url=stored), MessageFactory(community=community)
     post = MessageFactory(page=page, community=community, author=moderator)
