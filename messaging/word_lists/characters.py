@@ -19,6 +19,14 @@ def _ranges(codes: list[int]) -> str:
     return "".join(f"\\U{run[0][1]:08x}-\\U{run[-1][1]:08x}" for run in runs)
 
 
+def in_categories(*categories: str, without: str) -> str:
+    """The characters of Unicode categories, except those of `without`. Neither those of ASCII, nor those beyond U+FFFF:
+    `re` has a table for the others.
+    """
+    codes = (code for code in _of_categories(*categories) if 0x7F < code < 0x10000)
+    return _ranges([code for code in codes if chr(code) not in without])
+
+
 # Invisible: format and control characters, fillers, selectors. They hide a word from a plain search.
 ZERO_WIDTH = (
     r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
