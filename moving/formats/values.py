@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
@@ -24,6 +25,7 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 # The names that the systems give to guests.
 GUESTS = frozenset({"", "guest", "anonymous"})
+BY_MAIL = re.compile("(mail:[0-9a-f]{32}):[0-9a-f]{16}")
 NO_ONE = Author(source_id="guest", name="", email="", email_verified=False, is_anonymous=True)
 
 
@@ -86,16 +88,31 @@ def email_of(value: str) -> str:
 
 
 def author_of(*, source_id: str = "", name: str = "", email: str = "", is_anonymous: bool = False) -> Author:
-    """An author whose id is the given one, else a digest of the mail address, else of the name."""
+    """An author. `source_id` is the id of a user whom the foreign system has signed in, if it has.
+
+    Else the id is a digest of mail address and name: anybody may type the address of others, or one that many type.
+    """
     name = line(name, NAME_MAX)
     is_guest = name.lower() in GUESTS
     name = "" if is_guest else name
     email = email_of(clean(email)[: EMAIL_MAX + 2])
-    source_id = source_id or _digest("mail", email) or _digest("name", name) or NO_ONE.source_id
+    source_id = source_id or _typed_id(email, name) or NO_ONE.source_id
     return Author(
         source_id=source_id, name=name, email=email, email_verified=False, is_anonymous=is_anonymous or is_guest
     )
 
 
-def _digest(kind: str, value: str) -> str:
-    return f"{kind}:{sha256(value.encode()).hexdigest()[:32]}" if value else ""
+def id_by_mail(source_id: str) -> str:
+    """The id that all authors with this mail address had in earlier releases; "" if the id has no address."""
+    match = BY_MAIL.fullmatch(source_id)
+    return match[1] if match else ""
+
+
+def _typed_id(email: str, name: str) -> str:
+    if not email:
+        return f"name:{_digest(name)}" if name else ""
+    return f"mail:{_digest(email)}:{_digest(unicodedata.normalize('NFKC', name).casefold())[:16]}"
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:32]
