@@ -25,7 +25,8 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 # The names that the systems give to guests.
 GUESTS = frozenset({"", "guest", "anonymous"})
-BY_MAIL = re.compile("(mail:[0-9a-f]{32}):[0-9a-f]{16}")
+# Where it is stored, the address of a site may precede it.
+BY_MAIL = re.compile("(.*mail:[0-9a-f]{32}):[0-9a-f]{16}")
 NO_ONE = Author(source_id="guest", name="", email="", email_verified=False, is_anonymous=True)
 
 

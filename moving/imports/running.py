@@ -18,6 +18,7 @@ from moving.exceptions import FileRefused
 from moving.formats import UnreadableFile, read
 from moving.imports.addresses import Pages
 from moving.imports.announcing import announce
+from moving.imports.authors import report_names
 from moving.imports.known_posts import known_posts
 from moving.imports.missing_quotes import leave_out_missing_quotes
 from moving.imports.own_pages import OwnPages, OwnWords
@@ -106,6 +107,7 @@ def run(
         own.add_to(report)
         own.require_some(staging.count())
         site = site_of(staging, move=move)
+        report_names(staging, move=move, site=site, report=report)
         known = partial(known_posts, move=move, site=site)
         staged = staging.count()
         begin_ordering = partial(tell, Step("ordering", 0, staged))

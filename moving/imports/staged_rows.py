@@ -15,10 +15,18 @@ CREATE TABLE post (
     created INTEGER, thread_created INTEGER, edited INTEGER, score INTEGER, content TEXT, extra TEXT, address TEXT,
     last_reaction INTEGER
 );
+CREATE INDEX authors_of_mail ON author (email) WHERE email <> '';
 CREATE TABLE reaction (number INTEGER PRIMARY KEY, post INTEGER, author INTEGER, emoji TEXT, at TEXT);
 CREATE TABLE quote (number INTEGER PRIMARY KEY, quote_id TEXT, has_nothing_else INTEGER);
 """
 PRAGMAS = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;"
+
+
+class StagedAuthor(NamedTuple):
+    author_id: str
+    author_name: str
+    author_email: str
+    author_kind: str
 
 
 class StagedPost(NamedTuple):

@@ -25,6 +25,7 @@ class Comment(NamedTuple):
     time: str = TIME
     author: str = "Ada"
     address: str = ADDRESS
+    email: str = ""
 
 
 Comments = Iterable[Comment]
@@ -42,7 +43,7 @@ def disqus(comments: Comments, addresses: Iterable[str] = (ADDRESS,)) -> Iterato
         yield (
             f'<post dsq:id="{each.id}"><message><![CDATA[{each.text}]]></message><createdAt>{each.time}</createdAt>'
             f"<isDeleted>false</isDeleted><isSpam>false</isSpam><author><name>{each.author}</name>"
-            f'<isAnonymous>false</isAnonymous></author><thread dsq:id="{each.address}"/>'
+            f'<email>{each.email}</email><isAnonymous>false</isAnonymous></author><thread dsq:id="{each.address}"/>'
             f'<parent dsq:id="{each.parent or ""}"/></post>\n'
         )
     yield "</disqus>"
@@ -58,10 +59,11 @@ def wordpress(comments: Comments, home: str = "") -> Iterator[str]:
             yield (
                 f"<wp:comment><wp:comment_id>{each.id}</wp:comment_id>"
                 f"<wp:comment_author>{each.author}</wp:comment_author>"
+                f"<wp:comment_author_email>{each.email}</wp:comment_author_email>"
                 f"<wp:comment_date_gmt>{each.time.replace('T', ' ').rstrip('Z')}</wp:comment_date_gmt>"
                 f"<wp:comment_content><![CDATA[{each.text}]]></wp:comment_content>"
                 f"<wp:comment_approved>1</wp:comment_approved><wp:comment_parent>{each.parent}</wp:comment_parent>"
-                "<wp:comment_user_id>1</wp:comment_user_id></wp:comment>\n"
+                f"<wp:comment_user_id>{0 if each.email else 1}</wp:comment_user_id></wp:comment>\n"
             )
         yield "</item>"
     yield "</channel></rss>"
@@ -149,7 +151,7 @@ def write_isso(path: Path, comments: Comments) -> Path:
                 threads[uri] = len(threads) + 1
                 database.execute("INSERT INTO threads VALUES (?, ?, '')", (threads[uri], uri))
             created = datetime.fromisoformat(each.time).timestamp()
-            row = (threads[uri], each.id, each.parent or None, created, each.text, each.author)
-            database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, ?, ?, NULL, 2, 1)", row)
+            row = (threads[uri], each.id, each.parent or None, created, each.text, each.author, each.email)
+            database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, ?, ?, ?, 2, 1)", row)
         database.commit()
     return path
