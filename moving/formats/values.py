@@ -17,8 +17,10 @@ ID_MAX = 200
 # No address of a page is longer; what is longer is refused by the normaliser in any case.
 ADDRESS_MAX = 8192
 NAME_MAX = 1000
+TITLE_MAX = 300
 EMAIL_MAX = 254
 SCORE_MAX = 2**31 - 1
+MILLISECONDS_MIN = 100_000_000_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # PostgreSQL stores neither; a half of a surrogate pair is no character.
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -67,11 +69,11 @@ def time_of(value: object) -> datetime | None:
 
 
 def time_of_seconds(value: object) -> datetime | None:
-    """A time in seconds since 1970, which may be negative."""
+    """A time in seconds since 1970, which may be negative, or in milliseconds: in seconds it would be after 5138."""
     if not isinstance(value, int | float):
         return None
     try:
-        return EPOCH + timedelta(seconds=value)
+        return EPOCH + timedelta(seconds=value / 1000 if value > MILLISECONDS_MIN else value)
     except (ValueError, OverflowError):
         return None
 

@@ -13,8 +13,9 @@ CREATE TABLE author (number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, name TEX
 CREATE TABLE post (
     number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, parent_id TEXT, page INTEGER, author INTEGER, state TEXT,
     created INTEGER, thread_created INTEGER, edited INTEGER, score INTEGER, content TEXT, extra TEXT, address TEXT,
-    last_reaction INTEGER
+    local INTEGER, thread_local INTEGER, last_reaction INTEGER
 );
+CREATE TABLE clock (day INTEGER PRIMARY KEY, ahead INTEGER);
 CREATE INDEX authors_of_mail ON author (email) WHERE email <> '';
 CREATE TABLE reaction (number INTEGER PRIMARY KEY, post INTEGER, author INTEGER, emoji TEXT, at TEXT);
 CREATE TABLE quote (number INTEGER PRIMARY KEY, quote_id TEXT, has_nothing_else INTEGER);

@@ -17,13 +17,14 @@ from moving.formats import Author, Post, Reactions, Record
 from moving.formats.records import ContentTooLarge
 from moving.imports import texts
 from moving.imports.addresses import Pages
+from moving.imports.clocks import Clocks
 from moving.imports.extras import checked, has_content
 from moving.imports.own_pages import REASON, OwnPages, OwnWords
 from moving.imports.report import Report
 from moving.imports.staged_rows import SELECT, StagedAuthor, StagedPost
 from moving.imports.usable_reactions import usable
 
-ADD_POST = "INSERT OR IGNORE INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+ADD_POST = "INSERT OR IGNORE INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
 ADD_REACTION = "INSERT INTO reaction VALUES (NULL, ?, ?, ?, ?)"
 SET_LAST_REACTION = "UPDATE post SET last_reaction = (SELECT max(number) FROM reaction) WHERE number = ?"
 ADD_QUOTE = "INSERT INTO quote VALUES (last_insert_rowid(), ?, ?)"
@@ -67,6 +68,7 @@ class Staging:
         # The last post with its number, if it was taken, and the kinds of its reactions.
         self._last: tuple[int, Post] | None = None
         self._kinds: set[str] = set()
+        self._clocks = Clocks(database)
         # The address of the site whose numbers the ids are; "" where they are no numbers.
         self.home = ""
 
@@ -132,6 +134,7 @@ class Staging:
             *(texts.score_of(post.score), content),
             orjson.dumps(fields).decode() if post.extra else None,
             texts.storable(post.address),
+            *self._clocks.take(post),
         )
         self._count(values)
         added = self.database.execute(ADD_POST, values)

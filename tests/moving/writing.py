@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-ADDRESS = "https://lantern.example/a/"
+ADDRESS, OTHER = "https://lantern.example/a/", "https://lantern.example/b/"
 TIME = "2016-05-02T10:00:00Z"
 
 
@@ -31,7 +31,7 @@ class Comment(NamedTuple):
 Comments = Iterable[Comment]
 
 
-def disqus(comments: Comments, addresses: Iterable[str] = (ADDRESS,)) -> Iterator[str]:
+def disqus(comments: Comments, addresses: Iterable[str] = (ADDRESS, OTHER)) -> Iterator[str]:
     """All threads come first: `addresses` are those of the comments, and may be more."""
     yield '<?xml version="1.0"?><disqus xmlns="http://disqus.com" xmlns:dsq="http://disqus.com/disqus-internals">\n'
     for address in addresses:
@@ -150,7 +150,7 @@ def write_isso(path: Path, comments: Comments) -> Path:
             if uri not in threads:
                 threads[uri] = len(threads) + 1
                 database.execute("INSERT INTO threads VALUES (?, ?, '')", (threads[uri], uri))
-            created = datetime.fromisoformat(each.time).timestamp()
+            created = datetime.fromisoformat(each.time).timestamp() if each.time else None
             row = (threads[uri], each.id, each.parent or None, created, each.text, each.author, each.email)
             database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, ?, ?, ?, 2, 1)", row)
         database.commit()
