@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -13,11 +14,11 @@ from moving.formats.isso_rows import COLUMNS, as_text, post_of
 from moving.formats.records import Record, UnreadableFile, Unusable
 from moving.formats.source import GZIP, Source
 from moving.formats.spill import SpillingMap
-from moving.formats.values import ADDRESS_MAX
+from moving.formats.values import ADDRESS_MAX, TITLE_MAX, line
 
 MAGIC = b"SQLite format 3\x00"
 TABLE = re.compile(r"CREATE\s+TABLE\b", re.IGNORECASE)
-NEEDED = {"threads": ("id", "uri"), "comments": COLUMNS}
+NEEDED = {"threads": ("id", "uri", "title"), "comments": COLUMNS}
 ROW = f"SELECT {', '.join(COLUMNS)} FROM comments WHERE _rowid_ = ?"  # noqa: S608
 VALUE_MAX = 16 << 20
 # Between two rows. A damaged or hostile database may make SQLite work without end.
@@ -74,10 +75,10 @@ def _records(connection: sqlite3.Connection, threads: SpillingMap, source: Sourc
     is_read = False
     try:
         _check_tables(connection)
-        for thread_id, uri in connection.execute("SELECT id, uri FROM threads"):
-            address = as_text(uri)
-            source.take(len(address))
-            threads.add(str(thread_id), address[:ADDRESS_MAX])
+        for thread_id, *texts in connection.execute("SELECT id, uri, title FROM threads"):
+            address, title = map(as_text, texts)
+            source.take(len(address) + len(title))
+            threads.add(str(thread_id), json.dumps([line(address, ADDRESS_MAX), line(title, TITLE_MAX)]))
         size = source.path.stat().st_size
         # No row is shorter: more of them than bytes means that the file refers to itself.
         rows = connection.execute(f"SELECT _rowid_ FROM comments LIMIT {size}")  # noqa: S608

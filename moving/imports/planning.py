@@ -24,8 +24,9 @@ PASSES = 3
 # Numbers of staged posts count from 1.
 ROWS = """
 SELECT post.number, post.parent_id, parent.number, post.page = parent.page, post.state, post.created,
-    post.source_id, post.address
-FROM post LEFT JOIN post parent ON parent.source_id = post.parent_id ORDER BY post.number
+    left_out.source_id IS NOT NULL, post.source_id, post.address
+FROM post LEFT JOIN post parent ON parent.source_id = post.parent_id
+LEFT JOIN left_out ON left_out.source_id = post.parent_id ORDER BY post.number
 """
 ONE = "SELECT source_id, address FROM post WHERE number = ?"
 # (source ids) -> those of posts that earlier imports have written.
@@ -38,6 +39,12 @@ class Plan:
 
     order: array[int]
     times: array[int]
+
+
+def absence(staging: Staging, *, is_left_out: bool) -> str:
+    if is_left_out:
+        return "left out"
+    return "in no part of the file that could be read" if staging.has_damage else "not in the file"
 
 
 class Planner:
@@ -70,10 +77,10 @@ class Planner:
         rows = (row for row in self._rows() if self._parents[row[0]] == MISSING)
         while some := list(islice(rows, LOOKED_UP)):
             known = self._known([row[1] for row in some if row[2] is None])
-            for number, parent_id, parent, *_rest, source_id, address in some:
+            for number, parent_id, parent, *_rest, is_left_out, source_id, address in some:
                 if parent_id not in known:
-                    reason = "on another page" if parent else "not in the file"
-                    self._top_level(number, source_id, address, f"The post that it answers is {reason}.")
+                    where = "on another page" if parent else absence(self._staging, is_left_out=is_left_out)
+                    self._top_level(number, source_id, address, f"The post that it answers is {where}.")
 
     def _top_level(self, number: int, source_id: str, address: str, why: str) -> None:
         self._parents[number] = NONE

@@ -15,6 +15,7 @@ CREATE TABLE post (
     created INTEGER, thread_created INTEGER, edited INTEGER, score INTEGER, content TEXT, extra TEXT, address TEXT,
     local INTEGER, thread_local INTEGER, last_reaction INTEGER
 );
+CREATE TABLE left_out (source_id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE clock (day INTEGER PRIMARY KEY, ahead INTEGER);
 CREATE INDEX authors_of_mail ON author (email) WHERE email <> '';
 CREATE TABLE reaction (number INTEGER PRIMARY KEY, post INTEGER, author INTEGER, emoji TEXT, at TEXT);

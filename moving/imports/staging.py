@@ -13,7 +13,7 @@ from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
 from messaging.names import is_visible_text
 from messaging.page_ids import NormalizedUrl
-from moving.formats import Author, Post, Reactions, Record
+from moving.formats import Author, Post, Reactions, Record, Unusable
 from moving.formats.records import ContentTooLarge
 from moving.imports import texts
 from moving.imports.addresses import Pages
@@ -25,6 +25,7 @@ from moving.imports.staged_rows import SELECT, StagedAuthor, StagedPost
 from moving.imports.usable_reactions import usable
 
 ADD_POST = "INSERT OR IGNORE INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+LEAVE_OUT = "INSERT OR IGNORE INTO left_out VALUES (?)"
 ADD_REACTION = "INSERT INTO reaction VALUES (NULL, ?, ?, ?, ?)"
 SET_LAST_REACTION = "UPDATE post SET last_reaction = (SELECT max(number) FROM reaction) WHERE number = ?"
 ADD_QUOTE = "INSERT INTO quote VALUES (last_insert_rowid(), ?, ?)"
@@ -69,6 +70,8 @@ class Staging:
         self._last: tuple[int, Post] | None = None
         self._kinds: set[str] = set()
         self._clocks = Clocks(database)
+        # Whether a part of the file could not be read, of which it is not known what posts it has.
+        self.has_damage = False
         # The address of the site whose numbers the ids are; "" where they are no numbers.
         self.home = ""
 
@@ -83,7 +86,8 @@ class Staging:
                 case Reactions(values):
                     self._take_reactions(values)
                 case _:
-                    self._report.skipped(record.source_id, record.address, record.reason)
+                    self._skip(record, record.reason)
+                    self.has_damage |= not record.source_id
         self.database.execute("COMMIT")
 
     def count(self) -> int:
@@ -102,24 +106,29 @@ class Staging:
 
     def _take(self, post: Post) -> None:
         if reason := NOT_TAKEN.get(post.state):
-            return self._report.skipped(post.source_id, post.address, reason, kind=post.state)
+            return self._skip(post, reason, kind=post.state)
         content = texts.storable(post.text) if post.state != "deleted" else ""
         # Posts of our own exports stay as they were written.
         content = content if post.extra else content.strip() if is_visible_text(content) else ""
         if not content and post.state != "deleted" and not post.extra:
-            return self._report.skipped(post.source_id, post.address, "It has no text.", kind="empty")
-        page = self._pages.find(texts.storable(post.address))
+            return self._skip(post, "It has no text.", kind="empty")
+        page = self._pages.find(*map(texts.storable, (post.address, post.identifier, post.title)))
         if isinstance(page, str):
-            return self._report.skipped(post.source_id, post.address, page, kind="address")
+            return self._skip(post, page, kind="address")
         if not self._own.take(page):
-            return self._report.skipped(post.source_id, post.address, REASON, kind="host")
+            return self._skip(post, REASON, kind="host")
         self._add(post, page, content)
         return None
+
+    def _skip(self, record: Post | Unusable, reason: str, *, kind: str = "") -> None:
+        address = record.address or (record.identifier if isinstance(record, Post) else "")
+        self._report.skipped(record.source_id, address, reason, kind=kind)
+        self.database.execute(LEAVE_OUT, [texts.source_id_of(record.source_id)])
 
     def _add(self, post: Post, page: NormalizedUrl, content: str) -> None:
         fields = self._fields(post)
         if not content and post.state != "deleted" and not has_content(fields):
-            return self._report.skipped(post.source_id, post.address, "It has no text.", kind="empty")
+            return self._skip(post, "It has no text.", kind="empty")
         self._report_cuts(post, content)
         content = texts.cut(content, CONTENT_MAX)
         is_held = post.state == "published" and self._words.match(page, content, fields)
@@ -139,9 +148,7 @@ class Staging:
         self._count(values)
         added = self.database.execute(ADD_POST, values)
         if not added.rowcount or added.lastrowid is None:
-            return self._report.skipped(
-                post.source_id, post.address, "An earlier post of the file has the same id.", kind="duplicate"
-            )
+            return self._skip(post, "An earlier post of the file has the same id.", kind="duplicate")
         self._last = added.lastrowid, post
         self._report_names(post, author, name, is_new=is_new)
         if is_held:
