@@ -13,6 +13,7 @@ from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
 from messaging.names import is_visible_text
 from messaging.page_ids import NormalizedUrl
+from moving.detours import without_detours
 from moving.formats import Author, Post, Reactions, Record, Unusable
 from moving.formats.records import ContentTooLarge
 from moving.imports import texts
@@ -109,7 +110,8 @@ class Staging:
             return self._skip(post, reason, kind=post.state)
         content = texts.storable(post.text) if post.state != "deleted" else ""
         # Posts of our own exports stay as they were written.
-        content = content if post.extra else content.strip() if is_visible_text(content) else ""
+        if not post.extra:
+            content = without_detours(content.strip()) if is_visible_text(content) else ""
         if not content and post.state != "deleted" and not post.extra:
             return self._skip(post, "It has no text.", kind="empty")
         page = self._pages.find(*map(texts.storable, (post.address, post.identifier, post.title)))

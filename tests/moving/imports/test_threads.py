@@ -270,3 +270,14 @@ def test_what_a_damaged_line_has_is_not_said_to_be_missing(community: Community,
     file.write_text("\n".join([lines[0], lines[1][:50], lines[2]]))
     imported = import_posts("remark42", file, community, tmp_path / "r.csv")
     assert "in no part of the file that could be read" in imported.report[-1]["reason"]
+
+
+@pytest.mark.parametrize("format", ["disqus", "wordpress", "remark42", "isso", "commento", "jsonl"])
+def test_links_through_the_old_vendor_are_those_to_their_targets(
+    format: str, community: Community, tmp_path: Path
+) -> None:
+    """Other systems have imported comments of Disqus. Posts of our own exports stay as they were written."""
+    link = "https://disq.us/url?url=https%3A%2F%2Ft.example%2Fa%3AAbC-EfGh_jKlMnOp"
+    file = write(format, tmp_path / "file", [Comment(1, 0, f"See {link}")])
+    import_posts(format, file, community, tmp_path / "r.csv", map=("/=https://lantern.example/",))
+    assert list(pages(community)) == [f"See {link if format == 'jsonl' else 'https://t.example/a'}"]
