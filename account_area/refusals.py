@@ -100,4 +100,4 @@ def sentence(error: ApiError) -> str:
     known = SENTENCES.get(error.default_code)
     if known is None:
         return gettext(error.message)
-    return str(known) % {"seconds": error.fields.get("retryAfter", ""), "row": error.fields.get("row", "")}
+    return str(known) % {"seconds": error.fields.get("retryAfter", ""), "row": getattr(error, "row", "")}

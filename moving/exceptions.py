@@ -35,20 +35,20 @@ class InvalidMapFile(ApiError):
     remedy = "Write the identifier or the old address into the first column, and the new address into the second."
     example = {"field": "map_file"}
 
-    def __init__(self) -> None:
-        super().__init__(field="map_file")
-
 
 class InvalidMapRow(ApiError):
+    """400: the new address in the row `row` is none."""
+
     status_code = 400
     default_code = "invalid_map_row"
-    message = 'Correct row {row} of the file of addresses: "{text}" is no web address.'
+    message = "Correct the row of the file of addresses whose new address is none."
     cause = "The new address in a row of the file of addresses is none."
     remedy = "Write a whole address, such as `https://site.example/page`, or leave the cell empty."
-    example = {"field": "map_file", "row": 2, "text": "https://"}
+    example = {"row": 2, "new": "https://"}
 
-    def __init__(self, *, row: int, text: str) -> None:
-        super().__init__(field="map_file", row=row, text=text)
+    def __init__(self, *, row: int, new: str) -> None:
+        self.row = row
+        super().__init__(f'Correct row {row} of the file of addresses: "{new}" is no web address.', field="map_file")
 
 
 class UnknownFormat(ApiError):

@@ -25,14 +25,14 @@ def replacements(content: bytes) -> list[Replacement]:
     try:
         return list(_replacements(content.decode("utf-16" if is_wide else "utf-8-sig")))
     except (UnicodeDecodeError, csv.Error) as failure:
-        raise InvalidMapFile from failure
+        raise InvalidMapFile(field="map_file") from failure
 
 
 def _replacements(text: str) -> Iterator[Replacement]:
     first = text.partition("\n")[0]
     found = {each: names for each in DELIMITERS if (names := _names(first, each))}
     if not found:
-        raise InvalidMapFile
+        raise InvalidMapFile(field="map_file")
     # An address or an identifier may have the other ones in it.
     delimiter = max(found, key=lambda each: _is_known(found[each][-1]))
     names = found[delimiter]
@@ -45,7 +45,7 @@ def _replacements(text: str) -> Iterator[Replacement]:
         try:
             yield Replacement(cells[old], usable(cells[new]))
         except InvalidUrl:
-            raise InvalidMapRow(row=number, text=cells[new][:100]) from None
+            raise InvalidMapRow(row=number, new=cells[new][:100]) from None
 
 
 def _names(line: str, delimiter: str) -> list[str]:
