@@ -81,12 +81,12 @@ def _state(fields: dict[str, str], *, is_withdrawn: bool) -> State:
 
 
 def _author(fields: dict[str, str]) -> Author:
-    username = line(fields.get("author/username"), 200)
+    username, is_anonymous = line(fields.get("author/username"), 200), _is(fields, "author/isAnonymous")
     return author_of(
-        source_id=f"user:{username}" if username else "",
+        source_id=f"user:{username}" if username and not is_anonymous else "",
         name=fields.get("author/name", ""),
         email=fields.get("author/email", ""),
-        is_anonymous=_is(fields, "author/isAnonymous"),
+        is_anonymous=is_anonymous,
     )
 
 

@@ -111,10 +111,15 @@ def id_by_mail(source_id: str) -> str:
     return match[1] if match else ""
 
 
+def folded(name: str) -> str:
+    """Names that are the same here are one person's, with one mail address."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
 def _typed_id(email: str, name: str) -> str:
     if not email:
         return f"name:{_digest(name)}" if name else ""
-    return f"mail:{_digest(email)}:{_digest(unicodedata.normalize('NFKC', name).casefold())[:16]}"
+    return f"mail:{_digest(email)}:{_digest(folded(name))[:16]}"
 
 
 def _digest(text: str) -> str:

@@ -13,7 +13,7 @@ from config.database.sql import fetch_all
 from messaging.deleted_accounts import HEIR_HANDLES, HEIR_IDS, HEIRS
 from messaging.models import Account, AccountKind, HandleClaim
 from messaging.personal_data.erasing import heirs
-from moving.formats.values import id_by_mail
+from moving.formats.values import folded, id_by_mail
 from moving.imports.report import Report
 from moving.imports.staging import Staging
 from moving.imports.texts import handle_for, source_id_of
@@ -88,7 +88,7 @@ def _known(authors: Iterable[Writer], move: Move, site: str) -> dict[str, tuple[
         for author_id in stored[source_id]:
             if source_id == source_id_of(author_id, site=site):
                 known[author_id] = account_id, name
-            elif account_id in HEIR_IDS.values() or name == by_id[author_id].author_name:
+            elif account_id in HEIR_IDS.values() or folded(name) == folded(by_id[author_id].author_name):
                 by_mail[author_id] = account_id, name
             elif not email:
                 # The person of the address is erased, and had not claimed this author.

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from messaging.deleted_accounts import HEIR_IDS
-from messaging.models import Community, Message, PostsChoice
+from messaging.models import BulkJob, Community, Message, PostsChoice
 from messaging.personal_data.erasures import request_erasure
 from messaging.personal_data.jobs import run_due_jobs
+from messaging.services.bulk_jobs import start_on_posts_of
 from moving import claims
 from moving.models import ImportedAuthor
-from tests.moving.imports.importing import HOST, Imported, import_posts
+from tests.factories import SuperAdminFactory
+from tests.moving.imports.importing import HOST, Imported, import_posts, rows_of
 from tests.moving.imports.test_claims import PATH, client_of, person_with
 from tests.moving.writing import Comment, write
 
@@ -94,23 +96,43 @@ def test_a_signed_in_user_is_one_author_and_a_row_says_where_the_name_differs(
     ]
 
 
-def test_an_earlier_import_goes_on_by_name_and_stays_claimable(
+def test_an_earlier_import_is_parted_by_name_when_its_file_comes_again(
     format_: str, community: Community, tmp_path: Path
 ) -> None:
-    run(format_, COMMENTS[:2], community, tmp_path)
+    first = run(format_, COMMENTS, community, tmp_path)
+    expected = names(community)
     merged = merge(community)
-    before = names(community)
-    assert run(format_, COMMENTS[:2], community, tmp_path).counts["new"] == 0
-    assert (names(community), ImportedAuthor.objects.filter(community=community).count()) == (before, 1)
-    more = [Comment(11, 0, "Ada again", author="Ada", email=SHARED), Comment(12, 0, "Ben", author="Ben", email=SHARED)]
-    run(format_, COMMENTS[:2] + more, community, tmp_path)
-    assert names(community) == before | {"Ada again": "Ada", "Ben": "Ben"}
+    more = [Comment(11, 0, "Ada again", author="ada", email=SHARED), Comment(12, 0, "Ben", author="Ben", email=SHARED)]
+    later = run(format_, more, community, tmp_path)
+    assert later.report[0]["reason"].startswith("The mail address")
+    assert names(community) == dict.fromkeys(expected, "Ada") | {"Ada again": "Ada", "Ben": "Ben"}
     assert Message.objects.get(content="Ada again").author == merged.account
+    run(format_, COMMENTS, community, tmp_path)
+    assert names(community) == expected | {"Ada again": "Ada", "Ben": "Ben"}
+    assert Message.objects.filter(author=merged.account).count() == 3
+    before = rows_of(community)
+    assert run(format_, COMMENTS, community, tmp_path).report == first.report
+    assert rows_of(community)[4:] == before[4:]
     person = person_with(SHARED)
-    claimable = claims.claimable_by(person)
-    assert {author.account.name for author in claimable} == {"Ada", "Ben"}
+    assert claims.claimable_by(person).count() == 4
     assert claims.claim(author_id=merged.pk, person=person)
-    assert names(community) == dict.fromkeys([*before, "Ada again"], person.name) | {"Ben": "Ben"}
+    assert names(community)["By Ben"] == "Ben"
+
+
+@pytest.mark.parametrize("is_claimed", [True, False])
+def test_what_a_person_has_claimed_or_a_job_changes_is_not_parted(
+    is_claimed: bool, community: Community, tmp_path: Path
+) -> None:
+    run("isso", COMMENTS[:2], community, tmp_path)
+    merged = merge(community)
+    if is_claimed:
+        assert claims.claim(author_id=merged.pk, person=person_with(SHARED))
+    else:
+        start_on_posts_of(merged.account, kind=BulkJob.HIDE_POSTS, by=SuperAdminFactory())
+    before = names(community)
+    assert len(set(before.values())) == 1
+    run("isso", COMMENTS[:2], community, tmp_path)
+    assert names(community) == before
 
 
 @pytest.mark.parametrize("is_earlier", [False, True])
