@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 from messaging.markdown.addresses import TRAILING, safe_url
 
-# Disqus's, for links and for images.
+# Disqus has them for links and for images.
 DETOUR = re.compile(
     r"https?://(?:disq\.us/url|(?:redirect\.|www\.)?disqus\.com/url|c\.disquscdn\.com/get)/?\?[^\s<>\"'()\[\]`\\^{|}]+",
     re.IGNORECASE,

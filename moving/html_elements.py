@@ -13,7 +13,7 @@ from moving.markdown_escapes import escape
 
 # The renderer reads no longer text of a link (messaging.markdown.rules).
 LABEL_MAX = 400
-# Of the address that is shown, with the host.
+# A shorter begin of an address does not have its host.
 BEGIN_MIN = 8
 SPACES = re.compile(r"\s{2,}|[^\S ]")
 LINE_SPACES = re.compile(r"[^\S\n]*\n[^\S\n]*")

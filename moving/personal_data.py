@@ -37,7 +37,7 @@ def erase(subject: Subject) -> int:
 
 
 def _forget_addresses(authors: Iterable[ImportedAuthor], heir_id: UUID) -> None:
-    """A further row for each mail address: another name that a later file has for it does not bring it back either."""
+    """Add a row for each mail address, so that another name that a later file has for it does not bring it back."""
     rows = {(each.community_id, each.format, id_by_mail(each.source_id)): each.move_id for each in authors}
     ImportedAuthor.objects.bulk_create(
         ImportedAuthor(

@@ -33,7 +33,7 @@ from moving.services import import_of_file
 PART_BYTES = 1 << 20
 # The number of the part, before those of the file, that has the file of replacements.
 MAP_FILE = -1
-# Some 10,000 pages. A request checks them.
+# A file of this size names some 10,000 pages, which the request checks.
 MAP_FILE_MAX = 1_000_000
 # Into one community, and by one person. A further one takes the place of the oldest that no step needs.
 FILES_MAX = 5
@@ -235,7 +235,7 @@ def pieces_of(path: Path) -> Iterator[bytes]:
 
 
 def pairs_of(move: Move) -> list[Replacement]:
-    """Those of the file of replacements that came with the file."""
+    """The rows of the file of replacements that came with the file."""
     part = MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD, number=MAP_FILE).first()
     return replacements(bytes(part.data)) if part else []
 

@@ -60,7 +60,7 @@ class Pages:
             return f"The address cannot be used: {failure}."
 
     def _replaced(self, address: str, *, is_address: bool = True) -> str:
-        """An identifier that looks like an address is none by itself: nobody may ever have opened it."""
+        """An identifier that looks like an address is none by itself: readers may never have seen it."""
         bare = _bare(address)
         lower = _lower_host(bare)
         for length in self._lengths:
@@ -72,7 +72,7 @@ class Pages:
 
 
 def one_line(text: str) -> str:
-    """As a cell of the report has it."""
+    """The text as a cell of the report has it."""
     return " ".join(text.split())
 
 

@@ -97,7 +97,7 @@ def _known(authors: Iterable[Writer], move: Move, site: str) -> dict[str, tuple[
 
 
 def _stored(author_ids: Iterable[str], site: str) -> dict[str, list[str]]:
-    """The foreign ids by those under which rows may have them."""
+    """The foreign ids of authors by each id under which a row may have them."""
     stored: dict[str, list[str]] = {}
     for author_id in author_ids:
         for each in filter(None, (author_id, id_by_mail(author_id))):

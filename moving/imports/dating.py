@@ -19,7 +19,7 @@ BY_THREAD = "SELECT address, number FROM post ORDER BY address, number"
 NO_DATE = "The date is missing, before 1990 or in the future. It has {} now."
 LOCAL = "the local date, with the offset {} of other dates"
 LOCAL_ALONE = "the local date, as one of UTC: no other date shows the offset"
-# What a post has that had no date, by its code; 0: it had one.
+# The code says what a post has that had no date; 0 is the code of those that had one.
 BY_CLOCK, BETWEEN, BESIDE, OF_THREAD, OF_PARENT, OF_IMPORT = range(1, 7)
 WHOSE = {
     BETWEEN: "one between those of its neighbours in the thread",

@@ -20,7 +20,7 @@ NAMES_OF_NEW = (NEW, OLD, "new", "target")
 
 
 def replacements(content: bytes) -> list[Replacement]:
-    """Those of the rows that have a new address. Raises InvalidMapFile (400), InvalidMapRow (400)."""
+    """The rows that have a new address. Raises InvalidMapFile (400), InvalidMapRow (400)."""
     is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         return list(_replacements(content.decode("utf-16" if is_wide else "utf-8-sig")))

@@ -16,7 +16,7 @@ from moving.imports.staged_rows import StagedPost
 from moving.imports.texts import source_id_of
 from moving.models import Move
 
-# Whose author nobody has claimed.
+# It finds posts whose author nobody has claimed.
 MERGED = """
 SELECT imported.source_id, message.id, account.id, account.name
 FROM moving_importedpost imported JOIN messaging_message message ON message.id = imported.message_id

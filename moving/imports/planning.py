@@ -19,7 +19,7 @@ from moving.imports.staging import Staging
 
 NONE, MISSING = -1, -2
 LOOKED_UP = 1_000
-# Over the rows. That over their threads, where dates are missing, counts as one of them.
+# The rows are read three times. Where dates are missing, their threads are too, which counts as one of these.
 PASSES = 3
 # Numbers of staged posts count from 1.
 ROWS = """

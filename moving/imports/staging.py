@@ -102,7 +102,7 @@ class Staging:
             yield StagedPost(*self.database.execute(SELECT, [number]).fetchone())
 
     def authors(self) -> Iterator[StagedAuthor]:
-        """Those of posts and reactions."""
+        """The authors of posts and reactions."""
         return (StagedAuthor(*row) for row in self.database.execute(AUTHORS))
 
     def _take(self, post: Post) -> None:
@@ -216,7 +216,7 @@ class Staging:
         return number, name, False
 
     def _report_names(self, post: Post, author: int, name: str, *, is_new: bool) -> None:
-        """Rows for a post that gets another name than it has in the file, and for a mail address of several authors."""
+        """Add rows for a post that gets another name than its own, and for a mail address of several authors."""
         own = post.author.name
         if own and own != name and (shown := texts.name_of(own)) != name:
             reason = f'Its author is called "{shown}" here, and "{name}" in all posts: the foreign id is the same.'

@@ -74,7 +74,7 @@ class Command(BaseCommand):
         self._print(move, result, report, is_dry_run=options["dry_run"])
 
     def _pairs(self, name: str | None) -> list[Replacement]:
-        """Those of the file of replacements. Raises InvalidMapFile (400), InvalidMapRow (400)."""
+        """The rows of the file of replacements. Raises InvalidMapFile (400), InvalidMapRow (400)."""
         try:
             return replacements(Path(name).read_bytes()) if name else []
         except OSError as error:
