@@ -59,7 +59,7 @@ def import_posts(
     out, err = StringIO(), StringIO()
     options: dict[str, Any] = {
         "any_host": any_host,
-        "format": format,
+        "format": format or None,
         "community": str(community.pk),
         "map": list(map),
         "map_file": map_file and str(map_file),
