@@ -42,6 +42,8 @@ UNSPACED = (
 # Vowel signs and other marks are part of a word, but not in Python's `\w`, which would split Hindi words.
 _MARKS = _of_categories("Mn", "Mc", "Me")
 MARKS = _ranges(_MARKS)
+# A pattern: a letter or digit of a script without spaces, with its marks.
+UNSPACED_LETTER = rf"(?=[^\W_])[{UNSPACED}][{MARKS}]*"
 EVERY_MARK = frozenset(map(chr, _MARKS))
 # Letters that normalisation composes with the preceding letter.
 JOINING_LETTERS = r"\u1160-\u11ff\U00016d63-\U00016d6a"

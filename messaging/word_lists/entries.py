@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 
-from messaging.word_lists.characters import EVERY_MARK, MARKS, SIGNS, UNSPACED
+from messaging.word_lists.characters import EVERY_MARK, MARKS, SIGNS, UNSPACED, UNSPACED_LETTER
 from messaging.word_lists.folding import fold
 
 WORD_MAX = 100
@@ -22,8 +22,8 @@ _PLAIN_WORD = re.compile(r"\w+")
 _JOINED_WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
 # A letter of a script without spaces ends the word beside it and is a word itself, with its marks.
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_LETTER, _PART = rf"(?=\w)[{UNSPACED}][{MARKS}]*", rf"[^\W_{UNSPACED}](?:[^\W_{UNSPACED}]|[{MARKS}])*"
-_MARKED_WORD = re.compile(rf"{_PART}(?:_+{_PART})*|{_LETTER}")
+_PART = rf"[^\W_{UNSPACED}](?:[^\W_{UNSPACED}]|[{MARKS}])*"
+_MARKED_WORD = re.compile(rf"{_PART}(?:_+{_PART})*|{UNSPACED_LETTER}")
 _HAS_SIGNS = re.compile(f"[{SIGNS}]")
 _SEPARATORS = rf"(?:_|[^\w{SIGNS}{MARKS}])+"
 _SEPARATOR_EDGES = re.compile(rf"^{_SEPARATORS}|{_SEPARATORS}$")

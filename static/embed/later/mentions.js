@@ -6,7 +6,7 @@ import { settings, t } from "../panel/words.js";
 
 const BEGUN = /(?<!\w)[@\uff20]([\p{L}\p{M}\p{N}_]{0,30})$/u;
 // A word of a name begins after a space, and at each letter of a script without spaces: messaging/word_lists/characters.py.
-const UNSPACED = /(?=[\p{L}\p{Nd}\p{Nl}])[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{sc=Bopo}\p{scx=Hang}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tale}\p{sc=Talu}\p{sc=Lana}\p{sc=Tavt}\p{sc=Ahom}]/u;
+export const UNSPACED = /(?=[\p{L}\p{Nd}\p{Nl}])[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{sc=Bopo}\p{scx=Hang}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tale}\p{sc=Talu}\p{sc=Lana}\p{sc=Tavt}\p{sc=Ahom}]/u;
 const WORD = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])[\\p{L}\\p{N}]|${UNSPACED.source}`, "gu");
 const SHOWN_MAX = 5;
 const MOVES = ["ArrowLeft", "ArrowRight", "Home", "End"];
