@@ -26,7 +26,7 @@ from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
 from moving import uploads
 from moving.exceptions import ImportReportNotFound, ImportUnderWay
-from moving.formats import FORMATS
+from moving.formats import FORMATS, PROGRAMS
 from moving.imports.progress import MEGABYTE
 from moving.models import Move, MovePart, MoveStatus
 from moving.services import find_import
@@ -34,14 +34,7 @@ from moving.services import find_import
 # While a step runs, the page is loaded again, also without scripts.
 REFRESH_SECONDS = 3
 MEBIBYTE = 1 << 20
-NAMES = {
-    "disqus": "Disqus",
-    "wordpress": "WordPress",
-    "remark42": "remark42",
-    "isso": "isso",
-    "commento": "Commento",
-    "jsonl": _("An export of this service"),
-}
+NAMES = PROGRAMS | {"jsonl": _("An export of this service")}
 STATUSES = {
     MoveStatus.UPLOADED: _("is being checked"),
     MoveStatus.CHECKED: _("checked, not imported yet"),

@@ -15,7 +15,7 @@ from django.db import reset_queries
 from config.database.sql import database_now
 from messaging.models import MessageStatus
 from moving.exceptions import FileRefused
-from moving.formats import UnreadableFile, read
+from moving.formats import PROGRAMS, UnreadableFile, detect, read
 from moving.imports.addresses import Pages
 from moving.imports.announcing import announce
 from moving.imports.known_posts import known_posts
@@ -139,9 +139,17 @@ def _read(staging: Staging, move: Move, path: Path, tell: Tell, content_max: int
 
         staging.take(read(move.format, path, on_progress=on_progress, content_max=content_max))
     except UnreadableFile as failure:
-        raise FileRefused(str(failure)) from None
+        raise FileRefused(_of_another(move.format, path, content_max) or str(failure)) from None
     except OSError as failure:
         raise FileRefused(f"The file cannot be read: {failure.strerror}.") from None
+
+
+def _of_another(named: str, path: Path, content_max: int | None) -> str:
+    """The sentence that refuses a file of another program; "" where none is recognised."""
+    found = detect(path, content_max=content_max)
+    if found is None or found == named:
+        return ""
+    return f"The file is no export of {PROGRAMS[named]}. It seems to be one of {PROGRAMS[found]}: choose that."
 
 
 def _batches(staging: Staging, plan: Plan) -> Iterator[tuple[list[StagedPost], array[int]]]:

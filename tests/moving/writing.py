@@ -101,6 +101,67 @@ def commento(comments: Comments) -> Iterator[str]:
     yield '],"commenters":[' + ",".join(map(json.dumps, commenters)) + "]}"
 
 
+def comentario(comments: Comments) -> Iterator[str]:
+    yield '{"version":3,"comments":['
+    for number, each in enumerate(comments):
+        comment = {
+            "id": f"{each.id}",
+            "parentId": f"{each.parent or ''}",
+            "url": f"{each.address}#comentario-{each.id}",
+            "authorName": each.author,
+            "html": each.text,
+            "isApproved": True,
+            "createdTime": each.time,
+        }
+        yield ("," if number else "") + json.dumps(comment)
+    yield "]}"
+
+
+def waline(comments: Comments) -> Iterator[str]:
+    yield '{"type":"waline","version":1,"data":{"Comment":['
+    for number, each in enumerate(comments):
+        comment = {
+            "objectId": f"{each.id}",
+            "pid": f"{each.parent}" if each.parent else None,
+            "url": urlsplit(each.address).path,
+            "nick": each.author,
+            "comment": each.text,
+            "status": "approved",
+            "insertedAt": each.time,
+        }
+        yield ("," if number else "") + json.dumps(comment)
+    yield "]}}"
+
+
+def twikoo(comments: Comments) -> Iterator[str]:
+    for number, each in enumerate(comments):
+        comment = {
+            "_id": f"{each.id}",
+            "pid": f"{each.parent or ''}",
+            "url": urlsplit(each.address).path,
+            "href": each.address,
+            "nick": each.author,
+            "comment": each.text,
+            "created": round(datetime.fromisoformat(each.time).timestamp() * 1000),
+        }
+        yield ("," if number else "[") + json.dumps(comment)
+    yield "]"
+
+
+def artalk(comments: Comments) -> Iterator[str]:
+    for number, each in enumerate(comments):
+        comment = {
+            "id": f"{each.id}",
+            "rid": f"{each.parent}",
+            "page_key": each.address,
+            "nick": each.author,
+            "content": each.text,
+            "created_at": f"{each.time[:10]} {each.time[11:19]} +0000 UTC",
+        }
+        yield ("," if number else "[") + json.dumps(comment)
+    yield "]"
+
+
 def jsonl(comments: Comments) -> Iterator[str]:
     yield json.dumps({"type": "header", "format": "community-messaging", "version": 1}) + "\n"
     count = 0
@@ -120,14 +181,16 @@ def jsonl(comments: Comments) -> Iterator[str]:
 
 
 TEXTS: dict[str, Callable[[Comments], Iterator[str]]] = {
-    writer.__name__: writer for writer in (disqus, wordpress, remark42, commento, jsonl)
+    writer.__name__: writer
+    for writer in (disqus, wordpress, remark42, commento, comentario, waline, twikoo, artalk, jsonl)
 }
-FORMATS = (*TEXTS, "isso")
+# Those that name pages by their paths.
+PATHS = ("isso", "waline")
 
 
 def write(format: str, path: Path, comments: Comments) -> Path:
-    if format == "isso":
-        return write_isso(path, comments)
+    if format in DATABASES:
+        return DATABASES[format](path, comments)
     with path.open("w") as file:
         file.writelines(TEXTS[format](comments))
     return path
@@ -153,3 +216,25 @@ def write_isso(path: Path, comments: Comments) -> Path:
             database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, ?, ?, NULL, 2, 1)", row)
         database.commit()
     return path
+
+
+def write_cusdis(path: Path, comments: Comments) -> Path:
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE projects (id TEXT PRIMARY KEY)")
+        database.execute("CREATE TABLE pages (id TEXT PRIMARY KEY, slug TEXT, url TEXT, projectId TEXT)")
+        database.execute(
+            "CREATE TABLE comments (id TEXT PRIMARY KEY, pageId TEXT, parentId TEXT, created_at DATETIME, "
+            "deletedAt DATETIME, approved BOOLEAN, moderatorId TEXT, by_email TEXT, by_nickname TEXT, content TEXT)"
+        )
+        for each in comments:
+            database.execute("INSERT OR IGNORE INTO pages VALUES (?, '', ?, '')", (each.address, each.address))
+            created = round(datetime.fromisoformat(each.time).timestamp() * 1000)
+            row = (f"{each.id}", each.address, f"{each.parent or ''}", created, each.author, each.text)
+            database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, NULL, NULL, ?, ?)", row)
+        database.commit()
+    return path
+
+
+DATABASES: dict[str, Callable[[Path, Comments], Path]] = {"isso": write_isso, "cusdis": write_cusdis}
+FORMATS = (*TEXTS, *DATABASES)

@@ -15,7 +15,7 @@ from config.leases import release
 from messaging.models import Community
 from moving import services
 from moving.exceptions import OtherHosts
-from moving.formats import FORMATS
+from moving.formats import FORMATS, detect
 from moving.imports.progress import EVERY_SECONDS, ProgressLines, Step, Tell
 from moving.imports.report import Report
 from moving.imports.running import Result, digest_of, run
@@ -30,7 +30,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE")
-        parser.add_argument("--from", dest="format", required=True, choices=list(FORMATS), help="what has written FILE")
+        parser.add_argument(
+            "--from", dest="format", choices=list(FORMATS), help="what has written FILE; default: it is recognised"
+        )
         parser.add_argument("--community", required=True, metavar="ID", help="where the posts go")
         parser.add_argument(
             "--map",
@@ -51,6 +53,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["file"])
         report = Path(options["report"] or f"{path}.report.csv")
+        options["format"] = options["format"] or _detected(path)
         try:
             services.require_usable(format=options["format"], map=options["map"])
             move = self._move(path, options)
@@ -116,6 +119,12 @@ class Command(BaseCommand):
             self.stdout.write("A dry run: nothing was written.")
         else:
             self.stdout.write(f"import: {move.pk} (to remove it: manage.py undo_import {move.pk})")
+
+
+def _detected(path: Path) -> str:
+    if (found := detect(path)) is None:
+        raise CommandError(f"{path} cannot be read, or is no export that is known: name its program with --from.")
+    return found
 
 
 class _Leased:

@@ -58,7 +58,7 @@ def import_posts(
     out, err = StringIO(), StringIO()
     options: dict[str, Any] = {
         "any_host": any_host,
-        "format": format,
+        "format": format or None,
         "community": str(community.pk),
         "map": list(map),
         "report": str(report),
