@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +23,7 @@ Read = Callable[[dict[str, Any], int], Record]
 def first_byte(source: Source) -> bytes:
     """What the content begins with, beyond white space; b"" if it has nothing in its first 64 KiB."""
     try:
-        with closing(_again(source).pieces()) as pieces:
-            return next(pieces, b"").lstrip(BLANKS)[:1]
+        return next(_again(source).pieces(), b"").lstrip(BLANKS)[:1]
     except CutOff:
         return b""
 
