@@ -78,6 +78,19 @@ class UploadForm(AccountForm):
         widget=forms.Textarea(attrs={"rows": 2, "dir": "ltr", "spellcheck": "false"}),
         help_text=_("OLD=NEW, one a line. Where addresses name no site: /=https://site.example/"),
     )
+    map_file = forms.FileField(
+        label=_("File of addresses"),
+        required=False,
+        help_text=_(
+            "A CSV of two columns, for many: the old address, or the identifier of a thread without one, and the new "
+            "address. You can add a column “url” to the report and send it."
+        ),
+    )
+
+    def clean_map_file(self) -> bytes:
+        file = self.cleaned_data["map_file"]
+        # One byte more than is allowed, so that a longer file is refused.
+        return bytes(file.read(uploads.MAP_FILE_MAX + 1)) if file else b""
 
     def clean_map(self) -> list[str]:
         return [line.strip() for line in self.cleaned_data["map"].splitlines() if line.strip()]
@@ -117,6 +130,7 @@ def _upload(values: dict[str, Any], community: Community, *, by: Account) -> Mov
         file_name=file.name or "",
         size=file.size,
         pieces=partial(file.chunks, uploads.PART_BYTES),
+        map_file=values["map_file"],
         by=by,
     )
 

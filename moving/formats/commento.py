@@ -37,15 +37,15 @@ def _add(commenters: SpillingMap, _name: str, commenter: dict[str, Any]) -> None
 
 def _post(commenters: SpillingMap, comment: dict[str, Any], number: int) -> Record:
     source_id = identifier(comment.get("commentHex"))
-    address = _address(comment)
+    address, page_id = _address(comment)
     if not source_id:
-        return Unusable("", address, f"Comment {number} has no id.")
+        return Unusable("", address or page_id, f"Comment {number} has no id.")
     state = "deleted" if comment.get("deleted") is True else STATES.get(str(comment.get("state")))
     if state is None:
-        return Unusable(source_id, address, "The state of the comment is not known.")
+        return Unusable(source_id, address or page_id, "The state of the comment is not known.")
     text = clean(comment.get("markdown")) or html_to_markdown(clean(comment.get("html")))
     if not text.strip() and state != "deleted":
-        return Unusable(source_id, address, "The comment has no text.")
+        return Unusable(source_id, address or page_id, "The comment has no text.")
     parent_id = identifier(comment.get("parentHex"))
     return Post(
         source_id=source_id,
@@ -58,13 +58,16 @@ def _post(commenters: SpillingMap, comment: dict[str, Any], number: int) -> Reco
         text=text if state in {"published", "pending"} else "",
         state=state,
         score=score_of(comment.get("score")),
+        identifier=page_id,
     )
 
 
-def _address(comment: dict[str, Any]) -> str:
-    """The domain and the path are apart. Commento stores no scheme."""
+def _address(comment: dict[str, Any]) -> tuple[str, str]:
+    """(the address, "") or ("", what the site calls the page itself, which is no path). Commento stores no scheme."""
     domain, path = line(comment.get("domain"), 300), line(comment.get("url"), ADDRESS_MAX)
-    return f"https://{domain}{path if path.startswith('/') else f'/{path}'}" if domain else path
+    if path and not path.startswith("/"):
+        return "", path
+    return (f"https://{domain}{path or '/'}" if domain else path), ""
 
 
 def _author(commenter: str, commenters: SpillingMap) -> Author:

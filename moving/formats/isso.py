@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from moving.formats import sqlite_file
@@ -10,12 +11,12 @@ from moving.formats.records import Record
 from moving.formats.source import Source
 from moving.formats.spill import SpillingMap
 from moving.formats.sqlite_file import Row, Shape, as_text
-from moving.formats.values import ADDRESS_MAX
+from moving.formats.values import ADDRESS_MAX, TITLE_MAX, line
 
 SHAPE = Shape(
     "isso",
     "The file is no database of isso. Use the file that `dbpath` of isso's configuration names.",
-    {"threads": ("id", "uri"), "comments": COLUMNS},
+    {"threads": ("id", "uri", "title"), "comments": COLUMNS},
 )
 
 
@@ -23,7 +24,8 @@ def read(source: Source) -> Iterator[Record]:
     threads = SpillingMap()
 
     def add(_table: str, thread: Row) -> None:
-        threads.add(str(thread["id"]), as_text(thread["uri"])[:ADDRESS_MAX])
+        uri, title = line(as_text(thread["uri"]), ADDRESS_MAX), line(as_text(thread["title"]), TITLE_MAX)
+        threads.add(str(thread["id"]), json.dumps([uri, title]))
 
     try:
         yield from sqlite_file.read(source, SHAPE, refer=add, post_of=lambda row: post_of(row, threads))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from html import unescape
 
@@ -10,7 +11,7 @@ from moving.formats.records import Post, Record, State, Unusable
 from moving.formats.spill import SpillingMap
 from moving.formats.sqlite_file import as_text
 from moving.formats.typed import typed_or_html
-from moving.formats.values import ADDRESS_MAX, author_of, identifier, line, score_of, time_of_seconds
+from moving.formats.values import author_of, identifier, score_of, time_of_seconds
 
 COLUMNS = ("id", "tid", "parent", "created", "modified", "mode", "text", "author", "email", "likes", "dislikes")
 STATES: Mapping[int, State] = {1: "published", 2: "pending", 4: "deleted"}
@@ -18,14 +19,14 @@ STATES: Mapping[int, State] = {1: "published", 2: "pending", 4: "deleted"}
 
 def post_of(row: Mapping[str, object], threads: SpillingMap) -> Record:
     source_id = _id(row["id"])
-    thread = threads.get(_id(row["tid"]))
-    address = line(thread or "", ADDRESS_MAX)
+    thread_id = _id(row["tid"])
+    thread = threads.get(thread_id)
+    address, title = json.loads(thread) if thread else ("", "")
     state = STATES.get(row["mode"]) if isinstance(row["mode"], int) else None
     if not source_id:
         return Unusable("", address, "A comment has no id.")
-    if not address:
-        reason = "The thread of the comment " + ("is not in the file." if thread is None else "has no address.")
-        return Unusable(source_id, "", reason)
+    if thread is None:
+        return Unusable(source_id, "", "The thread of the comment is not in the file.")
     if state is None:
         return Unusable(source_id, address, "The state of the comment is not known.")
     return Post(
@@ -40,6 +41,8 @@ def post_of(row: Mapping[str, object], threads: SpillingMap) -> Record:
         state=state,
         score=_score(row["likes"], row["dislikes"]),
         site="/",
+        identifier="" if address else thread_id,
+        title=title,
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-ADDRESS = "https://lantern.example/a/"
+ADDRESS, OTHER = "https://lantern.example/a/", "https://lantern.example/b/"
 TIME = "2016-05-02T10:00:00Z"
 
 
@@ -25,12 +25,13 @@ class Comment(NamedTuple):
     time: str = TIME
     author: str = "Ada"
     address: str = ADDRESS
+    email: str = ""
 
 
 Comments = Iterable[Comment]
 
 
-def disqus(comments: Comments, addresses: Iterable[str] = (ADDRESS,)) -> Iterator[str]:
+def disqus(comments: Comments, addresses: Iterable[str] = (ADDRESS, OTHER)) -> Iterator[str]:
     """All threads come first: `addresses` are those of the comments, and may be more."""
     yield '<?xml version="1.0"?><disqus xmlns="http://disqus.com" xmlns:dsq="http://disqus.com/disqus-internals">\n'
     for address in addresses:
@@ -42,7 +43,7 @@ def disqus(comments: Comments, addresses: Iterable[str] = (ADDRESS,)) -> Iterato
         yield (
             f'<post dsq:id="{each.id}"><message><![CDATA[{each.text}]]></message><createdAt>{each.time}</createdAt>'
             f"<isDeleted>false</isDeleted><isSpam>false</isSpam><author><name>{each.author}</name>"
-            f'<isAnonymous>false</isAnonymous></author><thread dsq:id="{each.address}"/>'
+            f'<email>{each.email}</email><isAnonymous>false</isAnonymous></author><thread dsq:id="{each.address}"/>'
             f'<parent dsq:id="{each.parent or ""}"/></post>\n'
         )
     yield "</disqus>"
@@ -58,10 +59,11 @@ def wordpress(comments: Comments, home: str = "") -> Iterator[str]:
             yield (
                 f"<wp:comment><wp:comment_id>{each.id}</wp:comment_id>"
                 f"<wp:comment_author>{each.author}</wp:comment_author>"
+                f"<wp:comment_author_email>{each.email}</wp:comment_author_email>"
                 f"<wp:comment_date_gmt>{each.time.replace('T', ' ').rstrip('Z')}</wp:comment_date_gmt>"
                 f"<wp:comment_content><![CDATA[{each.text}]]></wp:comment_content>"
                 f"<wp:comment_approved>1</wp:comment_approved><wp:comment_parent>{each.parent}</wp:comment_parent>"
-                "<wp:comment_user_id>1</wp:comment_user_id></wp:comment>\n"
+                f"<wp:comment_user_id>{0 if each.email else 1}</wp:comment_user_id></wp:comment>\n"
             )
         yield "</item>"
     yield "</channel></rss>"
@@ -142,10 +144,14 @@ def twikoo(comments: Comments) -> Iterator[str]:
             "href": each.address,
             "nick": each.author,
             "comment": each.text,
-            "created": round(datetime.fromisoformat(each.time).timestamp() * 1000),
+            "created": _milliseconds(each.time),
         }
         yield ("," if number else "[") + json.dumps(comment)
     yield "]"
+
+
+def _milliseconds(time: str) -> int | None:
+    return round(datetime.fromisoformat(time).timestamp() * 1000) if time else None
 
 
 def artalk(comments: Comments) -> Iterator[str]:
@@ -211,9 +217,9 @@ def write_isso(path: Path, comments: Comments) -> Path:
             if uri not in threads:
                 threads[uri] = len(threads) + 1
                 database.execute("INSERT INTO threads VALUES (?, ?, '')", (threads[uri], uri))
-            created = datetime.fromisoformat(each.time).timestamp()
-            row = (threads[uri], each.id, each.parent or None, created, each.text, each.author)
-            database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, ?, ?, NULL, 2, 1)", row)
+            created = datetime.fromisoformat(each.time).timestamp() if each.time else None
+            row = (threads[uri], each.id, each.parent or None, created, each.text, each.author, each.email)
+            database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, ?, ?, ?, 2, 1)", row)
         database.commit()
     return path
 
@@ -229,8 +235,7 @@ def write_cusdis(path: Path, comments: Comments) -> Path:
         )
         for each in comments:
             database.execute("INSERT OR IGNORE INTO pages VALUES (?, '', ?, '')", (each.address, each.address))
-            created = round(datetime.fromisoformat(each.time).timestamp() * 1000)
-            row = (f"{each.id}", each.address, f"{each.parent or ''}", created, each.author, each.text)
+            row = (f"{each.id}", each.address, f"{each.parent or ''}", _milliseconds(each.time), each.author, each.text)
             database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, NULL, NULL, ?, ?)", row)
         database.commit()
     return path

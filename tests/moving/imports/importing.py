@@ -52,6 +52,7 @@ def import_posts(
     report: Path,
     *,
     map: tuple[str, ...] = (),
+    map_file: Path | None = None,
     dry_run: bool = False,
     any_host: bool = True,
 ) -> Imported:
@@ -61,6 +62,7 @@ def import_posts(
         "format": format or None,
         "community": str(community.pk),
         "map": list(map),
+        "map_file": map_file and str(map_file),
         "report": str(report),
     }
     call_command("import_posts", str(file), **options, dry_run=dry_run, stdout=out, stderr=err)
