@@ -14,6 +14,7 @@ from messaging.personal_data.jobs import run_due_jobs
 from messaging.services.bulk_jobs import start_on_posts_of
 from moving import claims
 from moving.models import ImportedAuthor
+from tests.agents.racing import race
 from tests.factories import SuperAdminFactory
 from tests.moving.imports.importing import HOST, Imported, import_posts, rows_of
 from tests.moving.imports.test_claims import PATH, client_of, person_with
@@ -117,6 +118,16 @@ def test_an_earlier_import_is_parted_by_name_when_its_file_comes_again(
     assert claims.claimable_by(person).count() == 4
     assert claims.claim(author_id=merged.pk, person=person)
     assert names(community)["By Ben"] == "Ben"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_runs_at_once_part_each_author_once(community: Community, tmp_path: Path) -> None:
+    run("disqus", COMMENTS, community, tmp_path)
+    expected = names(community)
+    merge(community)
+    race(2, lambda at: import_posts("disqus", tmp_path / "file", community, tmp_path / f"{at}.csv"))
+    assert names(community) == expected
+    assert ImportedAuthor.objects.filter(community=community).count() == 4
 
 
 @pytest.mark.parametrize("is_claimed", [True, False])

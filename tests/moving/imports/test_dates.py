@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from messaging.models import Community, Message
 from tests.moving.imports.importing import HOST, import_posts
-from tests.moving.writing import FORMATS, OTHER, PATHS, Comment, write
+from tests.moving.writing import FORMATS, OTHER, Comment, write
 
 pytestmark = pytest.mark.django_db
 ZERO = "0000-00-00 00:00:00"
@@ -124,7 +124,7 @@ def test_the_order_of_a_thread_is_that_of_the_file(format: str, community: Commu
         # Its comments are read by their id.
         comments = [each._replace(id=10 - each.id, parent=each.parent and 10 - each.parent) for each in comments]
     file = write(format, tmp_path / "export", comments)
-    imported = import_posts(format, file, community, tmp_path / "r.csv", map=HOST if format in PATHS else ())
+    imported = import_posts(format, file, community, tmp_path / "r.csv", map=HOST)
     found = dates(community)
     assert list(found) == [
         *("elsewhere", "elsewhere too", "before all", "first", "one third", "two thirds", "last"),
@@ -134,7 +134,7 @@ def test_the_order_of_a_thread_is_that_of_the_file(format: str, community: Commu
     assert found["elsewhere too"] == "2011-01-01 00:00"
     assert (found["before all"], found["answers it"]) == ("2016-05-02 10:00", "2016-05-02 13:00")
     assert len(imported.report) == 6
-    again = import_posts(format, file, community, tmp_path / "r.csv", map=HOST if format in PATHS else ())
+    again = import_posts(format, file, community, tmp_path / "r.csv", map=HOST)
     assert (again.counts["new"], again.report, dates(community)) == (0, imported.report, found)
 
 
