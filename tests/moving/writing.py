@@ -142,10 +142,14 @@ def twikoo(comments: Comments) -> Iterator[str]:
             "href": each.address,
             "nick": each.author,
             "comment": each.text,
-            "created": round(datetime.fromisoformat(each.time).timestamp() * 1000),
+            "created": _milliseconds(each.time),
         }
         yield ("," if number else "[") + json.dumps(comment)
     yield "]"
+
+
+def _milliseconds(time: str) -> int | None:
+    return round(datetime.fromisoformat(time).timestamp() * 1000) if time else None
 
 
 def artalk(comments: Comments) -> Iterator[str]:
@@ -229,8 +233,7 @@ def write_cusdis(path: Path, comments: Comments) -> Path:
         )
         for each in comments:
             database.execute("INSERT OR IGNORE INTO pages VALUES (?, '', ?, '')", (each.address, each.address))
-            created = round(datetime.fromisoformat(each.time).timestamp() * 1000)
-            row = (f"{each.id}", each.address, f"{each.parent or ''}", created, each.author, each.text)
+            row = (f"{each.id}", each.address, f"{each.parent or ''}", _milliseconds(each.time), each.author, each.text)
             database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, NULL, NULL, ?, ?)", row)
         database.commit()
     return path
