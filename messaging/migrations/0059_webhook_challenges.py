@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("messaging", "0054_count_earlier_posts_of_communities")]
+    dependencies = [("messaging", "0057_search_in_more_scripts")]
 
     operations = [
         migrations.AddField("webhook", "verified_at", models.DateTimeField(null=True)),

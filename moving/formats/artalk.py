@@ -17,7 +17,7 @@ from moving.formats.json_records import records_of_list
 from moving.formats.records import Post, Record, Unusable
 from moving.formats.source import Source
 from moving.formats.typed import typed_or_html, whole, writer_of
-from moving.formats.values import ADDRESS_MAX, clean, identifier, line, score_of, time_of
+from moving.formats.values import ADDRESS_MAX, TITLE_MAX, clean, identifier, line, score_of, time_of
 
 NEEDED = ("id", "content", "page_key")
 NO_EXPORT = "The file is no export of Artalk: it is no JSON array of comments with `page_key`."
@@ -32,7 +32,8 @@ def read(source: Source) -> Iterator[Record]:
 def _post(comment: dict[str, Any], number: int) -> Record:
     source_id = identifier(comment.get("id"))
     site = line(comment.get("site_urls"), ADDRESS_MAX).partition(",")[0].strip()
-    address = _address(site, line(comment.get("page_key"), ADDRESS_MAX))
+    page_key = line(comment.get("page_key"), ADDRESS_MAX)
+    address = _address(site, page_key)
     if not source_id:
         return Unusable("", address, f"Comment {number} has no id.")
     parent_id = identifier(comment.get("rid"))
@@ -48,6 +49,8 @@ def _post(comment: dict[str, Any], number: int) -> Record:
         state="pending" if comment.get("is_pending") == "true" else "published",
         score=_score(comment),
         site=site or "/",
+        identifier=page_key if "/" not in address else "",
+        title=line(comment.get("page_title"), TITLE_MAX),
     )
 
 

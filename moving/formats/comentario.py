@@ -16,7 +16,17 @@ from moving.formats.json_records import records, require_version, scan
 from moving.formats.records import Author, Post, Record, State, Unusable
 from moving.formats.source import Source
 from moving.formats.spill import SpillingMap
-from moving.formats.values import ADDRESS_MAX, NAME_MAX, author_of, clean, identifier, line, score_of, time_of
+from moving.formats.values import (
+    ADDRESS_MAX,
+    NAME_MAX,
+    TITLE_MAX,
+    author_of,
+    clean,
+    identifier,
+    line,
+    score_of,
+    time_of,
+)
 from moving.html_to_markdown import html_to_markdown
 
 VERSION = 3
@@ -39,7 +49,8 @@ def read(source: Source) -> Iterator[Record]:
 def _add(known: SpillingMap, array: str, record: dict[str, Any]) -> None:
     key = identifier(record.get("id"))
     if array == "pages":
-        known.add(f"page {key}", line(record.get("path"), ADDRESS_MAX))
+        page = [line(record.get("path"), ADDRESS_MAX), line(record.get("title"), TITLE_MAX)]
+        known.add(f"page {key}", json.dumps(page))
     else:
         known.add(f"user {key}", json.dumps([line(record.get(field), 1000) for field in ("name", "email")]))
 
@@ -48,7 +59,8 @@ def _post(known: SpillingMap, comment: dict[str, Any], number: int) -> Record:
     source_id = identifier(comment.get("id"))
     # The whole address of the comment; without it, the path of its page.
     address = line(comment.get("url"), ADDRESS_MAX).partition(ANCHOR)[0]
-    address = address or known.get(f"page {identifier(comment.get('pageId'))}") or ""
+    path, title = json.loads(known.get(f"page {identifier(comment.get('pageId'))}") or '["", ""]')
+    address = address or path
     if not source_id:
         return Unusable("", address, f"Comment {number} has no id.")
     state = _state(comment)
@@ -66,6 +78,7 @@ def _post(known: SpillingMap, comment: dict[str, Any], number: int) -> Record:
         text=text if state != "deleted" else "",
         state=state,
         score=score_of(comment.get("score")),
+        title=title,
     )
 
 

@@ -15,14 +15,14 @@ from moving.formats.source import Source
 from moving.formats.spill import SpillingMap
 from moving.formats.sqlite_file import Row, Shape, as_text
 from moving.formats.typed import time_of_any, writer_of
-from moving.formats.values import ADDRESS_MAX, identifier, line
+from moving.formats.values import ADDRESS_MAX, TITLE_MAX, identifier, line
 
 SHAPE = Shape(
     "Cusdis",
     "The file is no SQLite database of Cusdis. Use the file that `DB_URL` of Cusdis names.",
     {
         "projects": ("id", "deleted_at?"),
-        "pages": ("id", "slug", "url", "projectId"),
+        "pages": ("id", "slug", "url", "title?", "projectId"),
         "comments": (
             *("id", "pageId", "parentId", "created_at", "deletedAt", "approved"),
             *("moderatorId", "by_email", "by_nickname", "content"),
@@ -45,10 +45,12 @@ def _add(known: SpillingMap, table: str, row: Row) -> None:
     if table == "projects":
         known.add(f"project {_id(row['id'])}", "withdrawn" if row["deleted_at"] is not None else "")
         return
-    # The id that the site gives to the page takes the place of an address that Cusdis was not told.
-    address = as_text(row["url"]).strip() or as_text(row["slug"])
+    address, own_id = line(as_text(row["url"]), ADDRESS_MAX), line(as_text(row["slug"]), TITLE_MAX)
+    # The id that the site gives to the page may be its path, where Cusdis was not told its address.
+    address = address or (own_id if own_id.startswith("/") else "")
     state = known.get(f"project {_id(row['projectId'])}") or ""
-    known.add(f"page {_id(row['id'])}", json.dumps([line(address, ADDRESS_MAX), state]))
+    page = [address, own_id, line(as_text(row["title"]), TITLE_MAX), state]
+    known.add(f"page {_id(row['id'])}", json.dumps(page))
 
 
 def _post(known: SpillingMap, row: Row) -> Record:
@@ -58,7 +60,7 @@ def _post(known: SpillingMap, row: Row) -> Record:
         return Unusable("", "", "A comment has no id.")
     if page is None:
         return Unusable(source_id, "", "The page of the comment is not in the file.")
-    address, state = json.loads(page)
+    address, own_id, title, state = json.loads(page)
     state = state or _state(row)
     created_at = row["created_at"]
     return Post(
@@ -72,6 +74,8 @@ def _post(known: SpillingMap, row: Row) -> Record:
         text=as_text(row["content"]) if state in {"published", "pending"} else "",
         state=state,
         score=None,
+        identifier="" if own_id.startswith("/") else own_id,
+        title=title,
     )
 
 

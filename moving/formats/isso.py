@@ -24,8 +24,8 @@ def read(source: Source) -> Iterator[Record]:
     threads = SpillingMap()
 
     def add(_table: str, thread: Row) -> None:
-        address, title = as_text(thread["uri"]), as_text(thread["title"])
-        threads.add(str(thread["id"]), json.dumps([line(address, ADDRESS_MAX), line(title, TITLE_MAX)]))
+        uri, title = line(as_text(thread["uri"]), ADDRESS_MAX), line(as_text(thread["title"]), TITLE_MAX)
+        threads.add(str(thread["id"]), json.dumps([uri, title]))
 
     try:
         yield from sqlite_file.read(source, SHAPE, refer=add, post_of=lambda row: post_of(row, threads))

@@ -50,7 +50,8 @@ def _of_lines(source: Source) -> Iterator[Record]:
 
 def _post(comment: dict[str, Any], number: int) -> Record:
     source_id = _id(comment.get("_id"))
-    address = _address(comment)
+    path = line(comment.get("url"), ADDRESS_MAX)
+    address = _address(path, line(comment.get("href"), ADDRESS_MAX))
     if not source_id:
         return Unusable("", address, f"Comment {number} has no id.")
     # Also what awaits a review is marked so.
@@ -67,6 +68,7 @@ def _post(comment: dict[str, Any], number: int) -> Record:
         text="" if is_spam else html_to_markdown(clean(comment.get("comment"))),
         state="spam" if is_spam else "published",
         score=len(likes) if isinstance(likes, list) else None,
+        identifier="" if path.startswith("/") else path,
     )
 
 
@@ -75,11 +77,10 @@ def _id(value: object) -> str:
     return identifier(value.get("$oid") if isinstance(value, dict) else value)
 
 
-def _address(comment: dict[str, Any]) -> str:
+def _address(path: str, address: str) -> str:
     """The path by which Twikoo finds the comments of a page, on the host on which this one was written."""
-    path, address = line(comment.get("url"), ADDRESS_MAX), line(comment.get("href"), ADDRESS_MAX)
     if not path.startswith("/"):
-        return address or path
+        return address
     try:
         return urljoin(address, path)
     except ValueError:

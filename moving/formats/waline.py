@@ -60,7 +60,7 @@ def _post(users: SpillingMap, comment: dict[str, Any], number: int) -> Record:
     return Post(
         source_id=source_id,
         parent_id=identifier(comment.get("pid")) or identifier(comment.get("rid")),
-        address=address,
+        address=address if address.startswith("/") else "",
         author=writer_of(name, email, user_id=user_id if found else ""),
         created_at=time_of_any(comment.get("insertedAt")) or time_of_any(comment.get("createdAt")),
         thread_created_at=None,
@@ -70,4 +70,6 @@ def _post(users: SpillingMap, comment: dict[str, Any], number: int) -> Record:
         score=whole(comment.get("like")),
         # SQL databases number from 1, others make ids that are unique everywhere.
         site="/" if source_id.isdecimal() else "",
+        # A site may name its pages itself.
+        identifier="" if address.startswith("/") else address,
     )

@@ -6,16 +6,19 @@
 // The anchors of comments in those systems (moving/old_links.py). Those of Waline and Twikoo are the id alone.
 const ANCHOR = /^((comment|commento|comentario|isso|remark42__comment|atk-comment)-[\w-]+|\d+|[\da-f]{24,32})$/;
 
+/** JSON of a text. The page's own JSON may be replaced, or obey a `toJSON` of its texts. */
+const quoted = (text) => `"${text.replace(/["\\]/g, "\\$&")}"`;
+
 /** `imported`: the ids of posts by the URLs that mean them. An element of the page with that id is what the link means. */
 export async function follow(embed, imported) {
   const { href, hash } = location;
   const anchor = hash.slice(1);
   if (!ANCHOR.test(anchor) || document.getElementById(anchor)) return;
-  const body = JSON.stringify({ embedId: embed.id, url: embed.pageUrl(), anchor });
+  const body = `{"embedId":${quoted(embed.id)},"url":${quoted(embed.pageUrl())},"anchor":${quoted(anchor)}}`;
   // A text is sent as text/plain, which needs no preflight.
   const response = await fetch(`${embed.app}/v1/imported`, { method: "POST", credentials: "omit", body });
   const { messageId } = await response.json();
-  if (!messageId || embed.destroyed) return;
-  imported[href] ||= messageId;
+  if (!messageId || embed.destroyed || imported.has(href)) return;
+  imported.set(href, messageId);
   embed.update();
 }

@@ -23,7 +23,7 @@
   // The id of the post in the URL, once an embed has opened at it.
   let linked;
   // The ids of imported posts by the URLs that name their comments in the system before.
-  const imported = {};
+  const imported = new Map();
 
   /** Wrap a function so that none of its exceptions reaches the page. */
   function safely(work) {
@@ -90,10 +90,10 @@
       this.theme = read("theme") || "auto";
       this.isInPage = read("mode") === "inline";
       this.target = read("target");
-      this.hasCount = script.hasAttribute("data-count");
+      this.hasCount = read("count") !== null;
       this.queue = [];
       this.reported = {};
-      this.tries = 0;
+      this.pause = 0;
     }
 
     start() {
@@ -164,10 +164,9 @@
 
     /** Open the panel at the post that the URL names (`/p/{id}` leads there). Of several embeds, the first does. */
     arrive() {
-      const { href } = location;
-      const id = href.split("#community-post-")[1] || imported[href];
+      const id = location.href.split("#community-post-")[1] || imported.get(location.href);
       // The number of a comment in another system: a script that only such pages load looks for the post that it became.
-      if (!id && this.sought !== (this.sought = href) && /#.*\d/.test(href)) import(this.app + "/embed/links.js").then((module) => module.follow(this, imported)).catch(() => {});
+      if (!id && this.sought !== (this.sought = location.href) && /\d/.test(location.hash)) import(this.app + "/embed/links.js").then((module) => module.follow(this, imported)).catch(() => {});
       if (id === linked) return;
       this.linked = linked = id;
       if (id) this.open();
@@ -328,7 +327,7 @@
     check() {
       if (this.ready) return;
       this.failed.hidden = false;
-      this.timer = setTimeout(safely(() => this.load()), 4000 * ++this.tries);
+      this.timer = setTimeout(safely(() => this.load()), this.pause += 4000);
     }
 
     /** Load the frame, or load it again, by inserting it. */

@@ -235,8 +235,7 @@ def write_cusdis(path: Path, comments: Comments) -> Path:
         )
         for each in comments:
             database.execute("INSERT OR IGNORE INTO pages VALUES (?, '', ?, '')", (each.address, each.address))
-            created = milliseconds(each.time)
-            row = (f"{each.id}", each.address, f"{each.parent or ''}", created, each.author, each.text)
+            row = (f"{each.id}", each.address, f"{each.parent or ''}", milliseconds(each.time), each.author, each.text)
             database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, NULL, NULL, ?, ?)", row)
         database.commit()
     return path

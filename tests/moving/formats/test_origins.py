@@ -14,7 +14,9 @@ import pytest
 
 from moving import formats
 from moving.formats import Post, UnreadableFile
+from tests.moving import writing
 from tests.moving.files import FORMATS, ORIGINS, SAMPLES, posts, read, reasons
+from tests.moving.writing import Comment
 
 LETTERS, CHINESE = "https://lantern.example/letters/", "https://lantern.example/zh/磨坊桥/"
 ROOM, MONDAYS, PAY = (
@@ -168,6 +170,12 @@ def test_what_is_no_export_is_recognised_as_none(tmp_path: Path) -> None:
     path = tmp_path / "small.gz"
     path.write_bytes(gzip.compress(b'{"version":1,"comments":[' + b" " * 2_000_000))
     assert formats.detect(path, content_max=1_000_000) is None
+
+
+def test_comments_of_a_database_come_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
+    path = tmp_path / "cusdis.db"
+    writing.write("cusdis", path, [Comment(number, 0, "text") for number in (7, 3, 9, 1)])
+    assert [post.source_id for post in posts(read("cusdis", path))] == ["7", "3", "9", "1"]
 
 
 # By format: a part of the sample and what takes its place, and a part of the sentence that refuses the file.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -80,3 +83,27 @@ def test_a_file_of_another_program_is_refused_with_the_name_of_it(community: Com
     with pytest.raises(CommandError, match="is no export that is known: name its program with --from"):
         import_posts("", SAMPLES / "hostile" / "page.html", community, tmp_path / "r.csv")
     assert not Message.objects.filter(community=community).exists()
+
+
+@pytest.mark.parametrize("format", ["waline", "twikoo", "artalk", "cusdis"])
+def test_a_page_that_the_site_names_itself_is_brought_in_by_a_map(
+    format: str, community: Community, tmp_path: Path
+) -> None:
+    if format == "cusdis":
+        file = write(format, tmp_path / "export", [Comment(1, 0, "text")])
+        with closing(sqlite3.connect(file)) as database:
+            database.execute("UPDATE pages SET url = NULL, slug = 'guest book'")
+            database.commit()
+    else:
+        file = tmp_path / "export"
+        named = [{"_id": 1, "id": 1, "objectId": 1, "created": 1, "comment": "text", "content": "text"}]
+        named[0] |= {"url": "guest book", "page_key": "guest book"}
+        file.write_text(
+            json.dumps({"type": format, "version": 1, "data": {"Comment": named}} if format == "waline" else named)
+        )
+    imported = import_posts(format, file, community, tmp_path / "r.csv")
+    assert imported.counts["new"] == 0
+    assert "guest book" in imported.report[0]["address"] + imported.report[0]["reason"]
+    maps = ("guest book=https://lantern.example/guestbook/",)
+    assert import_posts(format, file, community, tmp_path / "r.csv", map=maps).counts["new"] == 1
+    assert Message.objects.get(community=community).page.normalized_url.startswith("https://lantern.example/guestbook")

@@ -22,15 +22,16 @@ from config.leases import take
 from messaging.models import Account, Community, Message, Moderator
 from moving import pruning, uploads
 from moving.exceptions import ImportBusy
+from moving.formats import PROGRAMS
 from moving.imports.progress import Step
 from moving.imports.undoing import begin_undo
 from moving.jobs import Progress, run_due_imports
 from moving.models import Move, MovePart, MoveStatus
 from tests.agents.racing import race
 from tests.factories import PersonFactory
-from tests.moving.files import SAMPLES
+from tests.moving.files import ORIGINS, SAMPLES
 from tests.moving.imports.generating import HEAD, post_xml, thread_xml
-from tests.moving.imports.importing import MAP, site
+from tests.moving.imports.importing import HOST, MAP, site
 
 pytestmark = pytest.mark.django_db
 SAMPLE = (SAMPLES / "disqus.xml").read_bytes()
@@ -284,6 +285,7 @@ TOO_LONG = "The content of the file has more than 1 MB."
 # The format, the content and what the page says.
 FAILING = {
     "no export": ("disqus", b"<html><body>Sign in</body></html>", ""),
+    "of another program": ("isso", (SAMPLES / "cusdis.db").read_bytes(), "It seems to be one of Cusdis: choose that."),
     "long when it is decompressed": ("disqus", gzip.compress(FEW + b" " * 1_000_000), TOO_LONG),
     # The file has the address once for all of its comments.
     "long addresses": ("wordpress", ITEM % (b"a" * 2_000, b"".join(COMMENT % n for n in range(350))), TOO_LONG),
@@ -302,6 +304,21 @@ def test_a_file_that_cannot_be_read_fails_with_a_reason(
     page = page_of(client, move)
     assert 'role="alert"' in page
     assert said in page
+
+
+@pytest.mark.parametrize("format", ORIGINS)
+def test_the_sample_of_each_origin_is_uploaded_checked_and_imported(
+    client: Client, community: Community, format: str
+) -> None:
+    move = checked(client, community, (SAMPLES / ORIGINS[format]).read_bytes(), format=format, map="\n".join(HOST))
+    page = page_of(client, move)
+    assert PROGRAMS[format] in page
+    assert "reading room" in page
+    act(client, move, "start")
+    assert run_due_imports() == 1
+    move.refresh_from_db()
+    assert (move.status, move.counts["new"] > 4) == (MoveStatus.DONE, True)
+    assert Message.objects.filter(community=community, imported=True).count() == move.counts["new"]
 
 
 def test_a_bad_form_says_what_to_do(client: Client, community: Community) -> None:
