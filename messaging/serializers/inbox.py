@@ -39,9 +39,13 @@ class EventDataSerializer(serializers.Serializer[Any]):
     )
     requestId = serializers.UUIDField(required=False, help_text="request_decided")
     agentId = serializers.UUIDField(required=False, help_text="agent_narrowed, agent_frozen")
-    scopes = serializers.ListField(child=serializers.CharField(), required=False, help_text="agent_narrowed")
+    scopes = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="request_decided (granted), agent_narrowed"
+    )
     communityIds = serializers.ListField(
-        child=serializers.UUIDField(), required=False, help_text="agent_narrowed; empty: every community"
+        child=serializers.UUIDField(),
+        required=False,
+        help_text="request_decided (granted), agent_narrowed; empty: every community",
     )
     tokenId = serializers.UUIDField(required=False, help_text="token_expiring")
     prefix = serializers.CharField(required=False, help_text="token_expiring")
