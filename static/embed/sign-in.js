@@ -13,6 +13,8 @@ const forms = ["login", "register"].map(byId).filter(Boolean);
 
 // A key that was held in the panel may press what has the focus here. The person has to read the window first.
 const HASTY_MS = 1000;
+// The log of sign-ins tells the widget's from those of other clients.
+const GUARD = { "X-Community-Panel": "1" };
 const OF_CODE = ["second_factor_required", "invalid_second_factor"];
 // Of the account area on this origin, if it has a session there.
 const ACCOUNT = "/account/continue/";
@@ -33,7 +35,7 @@ async function submit(event) {
   problem.hidden = true;
   try {
     const body = Object.fromEntries(new FormData(form));
-    const { record } = await call("POST", `/api/auth/${form.id}`, { body });
+    const { record } = await call("POST", `/api/auth/${form.id}`, { body, headers: GUARD });
     postSession(await withoutRefresh(record));
   } catch (failure) {
     const isOfCode = OF_CODE.includes(failure.code);
