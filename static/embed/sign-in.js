@@ -76,6 +76,7 @@ async function offerSession() {
     }
   };
   byId("another").onclick = showForms;
+  byId("forms").hidden = true;
   section.hidden = false;
   button.disabled = true;
   setTimeout(() => { button.disabled = false; }, HASTY_MS);
@@ -125,6 +126,8 @@ if (window.opener && nonce) {
   // Another person may have none.
   byId("handle").oninput = () => askForCode(false);
   document.querySelectorAll("[data-show]").forEach((button) => { button.onclick = () => showForm(button.dataset.show); });
+  // The sign-in of the account area takes addresses and passkeys, in a tab of its own: it would lose the opener here.
+  byId("ways").onclick = () => addEventListener("focus", () => byId("done").hidden && offerSession());
   if (!await offerSession()) showForms();
 } else {
   byId("lost").hidden = false;
