@@ -1,7 +1,7 @@
 """The scheme of pages: a normalised URL is https, which a site that was seen without TLS alone does not answer.
 
-What strangers send makes no address: http is only a site's whose own widgets were seen there without TLS and, in the
-last 30 days, never with it. It is for those who write on and moderate these pages, not for permalinks.
+No stranger's data makes an address: a site is http only if widgets of moderators of the community were seen there
+without TLS and, in the last 30 days, never with it. This is for those who moderate and write there, not for permalinks.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from embeds.domains import host_of_url
 Page = tuple[UUID | None, str]
 PLAIN = """
 SELECT embed.community_id, seen.host FROM embeds_sighting seen JOIN embeds_embed embed ON embed.id = seen.embed_id
+JOIN messaging_moderator moderator
+    ON moderator.community_id = embed.community_id AND moderator.account_id = embed.owner_id
 WHERE embed.community_id = ANY(%s) AND embed.deleted_at IS NULL AND seen.host = ANY(%s) AND NOT seen.is_refused
 GROUP BY embed.community_id, seen.host HAVING bool_and(coalesce(seen.is_plain, FALSE))
 """

@@ -18,7 +18,7 @@ from messaging.models import Account, Moderator
 from tests.admin.bystanders import Unchanged
 from tests.api import Api
 from tests.embeds.making import EVENTS, UNKNOWN_ID, an_embed
-from tests.factories import MessageFactory
+from tests.factories import MessageFactory, PersonFactory
 
 pytestmark = pytest.mark.django_db
 SITES = "/account/sites/"
@@ -140,6 +140,10 @@ def test_a_page_that_was_seen_over_http_is_called_so(client: Client, site: Embed
         page = client.get(place).content.decode()
         assert f'href="http://{post.page.normalized_url.removeprefix("https://")}' in page, place
         assert "http://site.example/b" not in page, place
+    # Neither a stranger's widget nor one of another community tells.
+    Moderator.objects.filter(account=site.owner).update(account=PersonFactory())
+    assert "http://site.example" not in client.get("/account/me/posts/").content.decode()
+    Moderator.objects.update(account=site.owner)
     sightings._written.clear()
     load(site)
     assert seen(client, site) == ("seen", "We have seen your widget on site.example.")
