@@ -104,6 +104,7 @@ class Plot:
         self.title, self.series, self.days = title, series, days
         self.show, self.has_totals, self.is_uncounted = show, has_totals, is_uncounted
         self.highest = max((sum(one.counts.get(day, 0) for one in series) for day in days), default=0)
+        self.has_totals &= bool(self.highest) or not is_uncounted
 
     @property
     def width(self) -> int:

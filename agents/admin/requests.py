@@ -87,7 +87,7 @@ class AgentRequestAdmin(DecidingAdmin):
         return QueueSummary.of("agent requests", AgentRequest.objects.pending(), url)
 
     def title_for(self, row: AgentRequest) -> str:
-        return f"@{row.agent_handle}: {'decide' if row.status == RequestStatus.PENDING else row.status}"
+        return f"@{row.agent_handle}: {'decide' if row.status == RequestStatus.PENDING else state_text(row)}"
 
     def status_text(self, row: AgentRequest) -> str | SafeString:
         if row.decided_by is None or row.decided_at is None:

@@ -104,6 +104,7 @@ def test_an_empty_plot_says_none_only_after_a_count(overview: Any, admin_client:
             found = (page.count("Not counted yet."), len(re.findall(r"None in (?:the last )?30 days", page)))
             assert found[0] == (0 if is_counted else uncounted)
             assert (found[1] > none) is is_counted
+        assert (" <b>0</b></span>" in text) is is_counted
         call_command("roll_up_desk", "--first", "--interval=60")
     row = RollUp.objects.get()
     call_command("roll_up_desk", "--first")
