@@ -25,12 +25,26 @@ async function withoutRefresh({ accessToken, refreshToken, user }) {
   return { accessToken, user };
 }
 
+/** The sign-in of the account area takes addresses and passkeys, in a tab of its own: it would lose the opener here. */
+function openPage(login) {
+  const url = new URL(byId("ways").href);
+  url.searchParams.set("login", login);
+  open(url, "_blank", "noopener");
+  lookAgain();
+}
+
+/** Offer the person who has signed in there, when this window has the focus again. */
+function lookAgain() {
+  addEventListener("focus", () => byId("done").hidden && offerSession());
+}
+
 async function submit(event) {
   event.preventDefault();
   const form = event.target;
   const problem = form.querySelector("[role=alert]");
   const button = form.querySelector("[type=submit]");
   if (button.disabled) return;
+  if (form.id === "login" && /.@/.test(form.elements.handle.value)) return openPage(form.elements.handle.value);
   button.disabled = true;
   problem.hidden = true;
   try {
@@ -126,8 +140,7 @@ if (window.opener && nonce) {
   // Another person may have none.
   byId("handle").oninput = () => askForCode(false);
   document.querySelectorAll("[data-show]").forEach((button) => { button.onclick = () => showForm(button.dataset.show); });
-  // The sign-in of the account area takes addresses and passkeys, in a tab of its own: it would lose the opener here.
-  byId("ways").onclick = () => addEventListener("focus", () => byId("done").hidden && offerSession());
+  byId("ways").onclick = lookAgain;
   if (!await offerSession()) showForms();
 } else {
   byId("lost").hidden = false;

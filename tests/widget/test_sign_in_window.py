@@ -165,11 +165,14 @@ def test_a_person_signs_in_with_a_mail_address_on_the_page_and_continues_in_the_
     assert violations_of_state(window) == []
     with live.context.expect_page() as opened:
         window.locator("#ways").click()
+    opened.value.close()
+    with live.context.expect_page() as opened:
+        send_password(window, "ada@example.com")
     page = opened.value
+    expect(page.get_by_label("Handle or mail address")).to_have_value("ada@example.com")
     # The browser of the tests gives the focus to every page at once.
     window.evaluate("dispatchEvent(new Event('focus'))")
     expect(window.locator("#handle")).to_be_visible()
-    page.get_by_label("Handle or mail address").fill("ada@example.com")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_url("**/account/")
