@@ -70,6 +70,7 @@ def test_a_full_disk_is_one_line_of_commands_and_of_a_start(
             assert "\n" not in str(found.value)
 
 
+@pytest.mark.slow
 @pytest.mark.processes
 def test_a_command_whose_output_has_no_room_says_so_in_one_line() -> None:
     command, environment = [sys.executable, "manage.py", "diffsettings"], os.environ | {"DEBUG": "1"}
