@@ -34,7 +34,7 @@ SENTENCES = {
     "too_many_active_tokens": _("Five tokens work, the most allowed. Replace or revoke one."),
     "token_not_active": _("The token is revoked or expired. Create a new one."),
     "agent_frozen": _("The agent is stopped: a new token would not work."),
-    "too_many_webhooks": _("It has as many webhooks as are allowed. Delete one first."),
+    "too_many_webhooks": _("The limit of webhooks is reached, the agent's or yours at this host. Delete one first."),
     "webhook_url_not_allowed": _("Events are sent to https addresses on public hosts only. Choose another address."),
     "webhooks_disabled": _("This service sends no webhooks."),
     "webhook_blocked": _("A super admin disabled this webhook."),

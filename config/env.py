@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 _FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 _ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[\w.-]+|\[[^\]\s/@?#]+\])(?::(?P<port>[0-9]{1,5}))?/*", re.ASCII)
+_GREETING = re.compile(r"[a-z0-9][a-z0-9.-]{0,254}|\[[a-z0-9:.]{2,60}\]", re.IGNORECASE | re.ASCII)
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -41,6 +42,14 @@ def integer(name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 -
 def words(name: str, default: Sequence[str] = ()) -> list[str]:
     """A list of entries separated by commas."""
     return [entry.strip() for entry in text(name).split(",") if entry.strip()] or list(default)
+
+
+def greeting(name: str) -> str:
+    """A host name, or an address in brackets, as in HELO of SMTP."""
+    value = text(name)
+    if value and not _GREETING.fullmatch(value):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write a name such as mail.example.com, or [192.0.2.1].")
+    return value
 
 
 def address(name: str, default: str) -> IPv4Address | IPv6Address:

@@ -8,7 +8,7 @@ RENAME = "UPDATE messaging_signin SET door = 'api' WHERE door = 'panel'"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("messaging", "0054_count_earlier_posts_of_communities")]
+    dependencies = [("messaging", "0060_webhooks_of_before")]
 
     operations = [
         migrations.RemoveConstraint("signin", "sign_in_door_known"),
