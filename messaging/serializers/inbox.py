@@ -60,7 +60,13 @@ class EventSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
         "id": CURSOR,
         **dict.fromkeys(("actor", "pageId", "messageId", "message", "aboutId")),
-        "data": {"requestId": ID, "status": "approved", "reason": None},
+        "data": {
+            "requestId": ID,
+            "status": "approved",
+            "reason": None,
+            "scopes": ["post", "reply"],
+            "communityIds": [],
+        },
     }
     id = serializers.CharField(help_text="The cursor after this event.")
     type = serializers.ChoiceField(choices=[event.value for event in InboxType])
