@@ -4,14 +4,15 @@
 import gc
 import os
 import sys
+from contextlib import suppress
 
 import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import BaseCommand, ManagementUtility
-from django.db import OperationalError
+from django.db import DatabaseError, OperationalError
 
 from config.database.deployment import use_direct_connections
-from config.database.errors import first_line
+from config.database.errors import first_line, full_disk
 from config.runtime import garbage
 
 
@@ -39,9 +40,14 @@ def main() -> None:
         if is_command:
             use_direct_connections()
         Commands(sys.argv).execute()
+        # What a file has no room for is told here, and not at the end of the interpreter.
+        sys.stdout.flush()
     except ImproperlyConfigured as error:
         sys.exit(f"manage.py: {error}")
-    except OperationalError as error:
+    except (OSError, DatabaseError) as error:
+        if sentence := full_disk(error):
+            _drop_output()
+            sys.exit(f"manage.py: {sentence}")
         if not _is_about_connecting(error):
             raise
         sys.exit(
@@ -50,9 +56,19 @@ def main() -> None:
         )
 
 
-def _is_about_connecting(error: OperationalError) -> bool:
+def _drop_output() -> None:
+    """Else the interpreter would try to write the rest again when it ends."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_about_connecting(error: Exception) -> bool:
     # Errors of PostgreSQL have an SQLSTATE; only a failed connection has none.
-    return isinstance(error.__cause__, psycopg.OperationalError) and error.__cause__.sqlstate is None
+    return (
+        isinstance(error, OperationalError)
+        and isinstance(error.__cause__, psycopg.OperationalError)
+        and error.__cause__.sqlstate is None
+    )
 
 
 if __name__ == "__main__":

@@ -20,7 +20,9 @@ def record_requested(request: AgentRequest) -> None:
 
 def record_decided(request: AgentRequest, *, by: Account) -> None:
     """For the requester and, if the request is approved, for the agent."""
-    data = {"requestId": request.pk, "status": request.status, "reason": request.reason or None}
+    data: dict[str, Any] = {"requestId": request.pk, "status": request.status, "reason": request.reason or None}
+    if request.agent is not None:
+        data |= {"scopes": request.agent.scopes, "communityIds": request.agent.community_ids}
     accounts = [request.requester_id, *([] if request.agent_id is None else [request.agent_id])]
     append(_events(InboxType.REQUEST_DECIDED, accounts, data, by=by))
 

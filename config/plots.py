@@ -85,7 +85,8 @@ def grouped(number: int) -> str:
 class Plot:
     """Series over the same days: as stacked bars, or the first one as a line.
 
-    `show` makes a text of a number. `has_totals`: the sum over the days means something.
+    `show` makes a text of a number. `has_totals`: the sum over the days means something. `is_uncounted`: no number is
+    known yet, so their absence says nothing.
     """
 
     height = 96
@@ -98,10 +99,12 @@ class Plot:
         *,
         show: Callable[[int], str] = grouped,
         has_totals: bool = True,
+        is_uncounted: bool = False,
     ) -> None:
         self.title, self.series, self.days = title, series, days
-        self.show, self.has_totals = show, has_totals
+        self.show, self.has_totals, self.is_uncounted = show, has_totals, is_uncounted
         self.highest = max((sum(one.counts.get(day, 0) for one in series) for day in days), default=0)
+        self.has_totals &= bool(self.highest) or not is_uncounted
 
     @property
     def width(self) -> int:

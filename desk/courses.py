@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from agents.models import Agent, RefusedCall
 from config.database.sql import database_now
 from config.plots import Plot, Series, days_until
-from desk.dashboard import courses_of
+from desk.dashboard import courses_of, is_counted
 from desk.models import Of
 from desk.rolling.days import DAYS
 from embeds.models import Embed
@@ -38,13 +38,13 @@ def panel(row: Model) -> SafeString:
 
 
 def _plots(row: Any, found: Found, *, today: date) -> list[Plot]:
-    days = days_until(today, DAYS)
+    days, is_uncounted = days_until(today, DAYS), not is_counted()
 
     def series(label: str, *kinds: Of) -> Series:
         return Series(label, _together([found.get((row.pk, kind.value), {}) for kind in kinds]))
 
     def plot(title: str, *of: Series) -> Plot:
-        return Plot(title, of, days)
+        return Plot(title, of, days, is_uncounted=is_uncounted)
 
     match row:
         case Community():
@@ -56,7 +56,7 @@ def _plots(row: Any, found: Found, *, today: date) -> list[Plot]:
     posts = plot("Posts", series("posts", Of.PERSON, Of.AGENT))
     reports = plot("Reports of these posts", series("reports", Of.REPORTED))
     if isinstance(row, Agent):
-        return [posts, reports, plot("Refused calls", Series("calls", _refused(row, today)))]
+        return [posts, reports, Plot("Refused calls", [Series("calls", _refused(row, today))], days)]
     return [posts, reports]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta
+from functools import partial
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -51,8 +52,10 @@ def context() -> dict[str, Any]:
     today = database_now().astimezone(UTC).date()
     totals = _totals(today)
     median = totals[Total.MEDIAN_SECONDS, ""]
+    is_uncounted = not is_counted()
     return {
-        "plots": plots(totals, today=today),
+        "plots": plots(totals, today=today, is_uncounted=is_uncounted),
+        "is_uncounted": is_uncounted,
         "median": duration(median[max(median)]) if median else "",
         "health": health(),
         "release": VERSION,
@@ -64,18 +67,23 @@ def context() -> dict[str, Any]:
     }
 
 
-def plots(totals: Totals, *, today: date) -> list[Plot]:
-    days = days_until(today, DAYS)
+def is_counted() -> bool:
+    """Whether the numbers were rolled up at least once."""
+    return RollUp.objects.filter(finished_at__isnull=False).exists()
+
+
+def plots(totals: Totals, *, today: date, is_uncounted: bool) -> list[Plot]:
+    plot = partial(Plot, days=days_until(today, DAYS), is_uncounted=is_uncounted)
     medians = _series(totals, median=Total.DECISION_SECONDS)
     return [
-        Plot("Posts", _series(totals, people=Total.PEOPLE, agents=Total.AGENTS), days),
-        Plot("New agents", [Series("approved", totals[Total.DECISIONS, "approved"])], days),
-        Plot("Agent requests", _series(totals, asked=Total.REQUESTS), days),
-        Plot("Pending agent requests", _series(totals, pending=Total.PENDING), days, has_totals=False),
-        Plot("Median time to a decision", medians, days, show=duration, has_totals=False),
-        Plot("Reports", _series(totals, reports=Total.REPORTS), days),
-        Plot("Refused calls of agents", _codes(totals), days),
-        Plot("Views of embeds", _series(totals, views=Total.VIEWS), days),
+        plot("Posts", _series(totals, people=Total.PEOPLE, agents=Total.AGENTS)),
+        plot("New agents", [Series("approved", totals[Total.DECISIONS, "approved"])]),
+        plot("Agent requests", _series(totals, asked=Total.REQUESTS)),
+        plot("Pending agent requests", _series(totals, pending=Total.PENDING), has_totals=False),
+        plot("Median time to a decision", medians, show=duration, has_totals=False),
+        plot("Reports", _series(totals, reports=Total.REPORTS)),
+        plot("Refused calls of agents", _codes(totals)),
+        plot("Views of embeds", _series(totals, views=Total.VIEWS)),
     ]
 
 

@@ -45,12 +45,19 @@ def check_page(embed: Embed, address: str) -> PageVerdict:
     host, path = parts_of(address)
     if embed.status != EmbedStatus.ACTIVE:
         return PageVerdict(False, Reason(embed.status), host, path)
-    domain = domains.explain(host, whitelist=embed.domain_whitelist, blacklist=embed.domain_blacklist)
-    if not domain.is_allowed:
-        reason = Reason.BLACKLISTED if domain.entry else Reason.NOT_WHITELISTED
-        return PageVerdict(False, reason, host, path, domain.entry)
+    reason, entry = refusal_of(embed, host)
+    if reason is not None:
+        return PageVerdict(False, reason, host, path, entry)
     page = path_patterns.explain(embed.page_rules, path)
     return PageVerdict(page.is_shown, _reason(embed, page), host, path, page.pattern, page.number)
+
+
+def refusal_of(embed: Embed, host: str) -> tuple[Reason | None, str | None]:
+    """Why the domain lists refuse a host, and the entry that does; (None, None): they allow it."""
+    verdict = domains.explain(host, whitelist=embed.domain_whitelist, blacklist=embed.domain_blacklist)
+    if verdict.is_allowed:
+        return None, None
+    return (Reason.BLACKLISTED if verdict.entry else Reason.NOT_WHITELISTED), verdict.entry
 
 
 def parts_of(address: str) -> tuple[str, str]:

@@ -33,7 +33,7 @@ class DomainNotAllowed(Forbidden):
     default_code = "domain_not_allowed"
     message = "Write from a page that the embed allows: its owner has not allowed this domain."
     cause = "The domain of the page is not in the embed's whitelist, or is in its blacklist."
-    remedy = "The owner of the embed adds the domain to `domainWhitelist`."
+    remedy = "The owner of the embed adds the domain to `domainWhitelist`, or removes it from the blacklist."
 
 
 class DomainChecksOff(Forbidden):

@@ -36,12 +36,14 @@ EVERY_SECONDS = 60
 
 # In the order of the key: two processes that write the same rows wait for each other, without a deadlock.
 WRITE = """
-INSERT INTO embeds_sighting (embed_id, host, is_refused, path)
-SELECT embed_id, host, is_refused, path
-FROM unnest(%s::uuid[], %s::text[], %s::boolean[], %s::text[]) AS noted (embed_id, host, is_refused, path)
+INSERT INTO embeds_sighting (embed_id, host, is_refused, path, is_plain)
+SELECT embed_id, host, is_refused, path, is_plain
+FROM unnest(%s::uuid[], %s::text[], %s::boolean[], %s::text[], %s::boolean[])
+    AS noted (embed_id, host, is_refused, path, is_plain)
 ORDER BY embed_id, host
 ON CONFLICT (embed_id, host) DO UPDATE SET
     is_refused = excluded.is_refused,
+    is_plain = coalesce(embeds_sighting.is_plain, TRUE) AND excluded.is_plain,
     path = coalesce(nullif(excluded.path, ''), embeds_sighting.path),
     last_seen_at = clock_timestamp()
 """
@@ -64,6 +66,7 @@ WHERE embeds_sighting.embed_id = ranked.embed_id AND embeds_sighting.host = rank
 class Note(NamedTuple):
     is_refused: bool
     path: str
+    is_plain: bool
 
 
 Key = tuple[UUID, str]
@@ -72,14 +75,19 @@ _written: dict[Key, tuple[Note, float]] = {}
 _lock = Lock()
 
 
-def note(*, embed_id: UUID, host: str, is_refused: bool = False, path: str = "") -> None:
-    """Note that a page on `host` loaded the widget. Text that is no host is ignored."""
+def note(*, embed_id: UUID, host: str, address: str, is_refused: bool = False, path: str = "") -> None:
+    """Note that a page on `host` loaded the widget. Text that is no host is ignored.
+
+    `address`: of the page or its origin. One visit over https tells that the site has it.
+    """
     if len(host) > DOMAIN_MAX or not (host == OPAQUE or is_host(host)):
         return
-    key, noted = (embed_id, host), Note(is_refused, path)
+    key, noted = (embed_id, host), Note(is_refused, path, address[:5].lower() == "http:")
     with _lock:
         if _is_fresh(key, noted) or len(_noted) >= NOTES_MAX:
             return
+        if key in _noted and not _noted[key].is_plain:
+            noted = noted._replace(is_plain=False)
         is_first = not _noted
         _noted[key] = noted
     if not settings.SIGHTING_SECONDS:
@@ -119,7 +127,8 @@ def _is_fresh(key: Key, noted: Note) -> bool:
     written, at = _written.get(key, (None, 0.0))
     if written is None or monotonic() - at >= EVERY_SECONDS:
         return False
-    return written.is_refused == noted.is_refused and noted.path in ("", written.path)
+    says_more = noted.path not in ("", written.path) or (written.is_plain and not noted.is_plain)
+    return written.is_refused == noted.is_refused and not says_more
 
 
 def _remember(noted: dict[Key, Note]) -> None:

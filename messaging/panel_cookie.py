@@ -35,14 +35,19 @@ def secret_of(request: HttpRequest) -> str:
 
 
 def require_panel(request: HttpRequest) -> None:
-    """Refuse what a page of another site makes a browser send. Raises PanelRequired (403).
+    """Refuse what a page of another site makes a browser send. Raises PanelRequired (403)."""
+    if not is_of_panel(request):
+        raise PanelRequired
+
+
+def is_of_panel(request: HttpRequest) -> bool:
+    """Whether a browser sends it for a page of the widget.
 
     Scripts of other origins cannot send the header: no preflight allows it. Local demos have two names of one host, so
     the origin may also be that of the request itself.
     """
     own_origins = {settings.APP_URL, f"{request.scheme}://{request.get_host()}"}
-    if request.headers.get(GUARD) != "1" or request.headers.get("Origin") not in own_origins:
-        raise PanelRequired
+    return request.headers.get(GUARD) == "1" and request.headers.get("Origin") in own_origins
 
 
 def cookie(secret: str) -> dict[str, str]:

@@ -9,7 +9,8 @@ from uuid import UUID
 
 import orjson
 
-from agents.models import Agent, AgentRequest, AgentToken
+from agents.models import Agent, AgentRequest, AgentToken, RequestStatus
+from agents.words import asked_and_granted
 from config.api.pagination import bound_to
 from config.changes import cursors
 from config.changes.latest import cut_latest, read_latest
@@ -26,7 +27,7 @@ OF_MODERATORS = frozenset({InboxType.POST_REPORTED, InboxType.POST_PENDING})
 class Event:
     """`handle`: of the agent that the event is about. `message`: the post as in the API, None if it is not public.
 
-    `community`: the one in which posts wait for the person.
+    `community`: the one in which posts wait for the person. `grants`: of an approval that granted less than was asked.
     """
 
     row: ChangeRow
@@ -34,6 +35,7 @@ class Event:
     message: dict[str, Any] | None
     handle: str | None
     community: Community | None
+    grants: Sequence[tuple[str, str]]
     is_new: bool
 
     @property
@@ -56,10 +58,12 @@ def inbox_page(account_id: UUID, *, before: str | None, read_up_to: Position | N
     batch = read_latest(account_id, cursors.decode(before, bound_to=bound) if before else None, limit=SHOWN)
     related = related_to(batch.rows)
     batch = cut_latest(batch, len(related.rows))
-    handles = _handles(batch.rows)
+    requests = _requests(batch.rows)
+    handles = _handles(batch.rows) | {pk: request.agent_handle for pk, request in requests.items()}
+    grants = {str(pk): grants for pk, grants in asked_and_granted(requests.values()).items()}
     communities = _communities(batch.rows)
     events = [
-        _event(row, related, handles, communities, is_new=read_up_to is not None and row.position > read_up_to)
+        _event(row, related, handles, communities, grants, is_new=read_up_to is not None and row.position > read_up_to)
         for row in batch.rows
     ]
     newest = batch.cursor_after(batch.rows[0]) if batch.rows else batch.next
@@ -73,13 +77,21 @@ def cursor_of(text: str, account_id: UUID) -> Cursor:
 
 
 def _event(
-    row: ChangeRow, related: Related, handles: dict[str, str], communities: dict[UUID, Community], *, is_new: bool
+    row: ChangeRow,
+    related: Related,
+    handles: dict[str, str],
+    communities: dict[UUID, Community],
+    grants: dict[str, list[tuple[str, str]]],
+    *,
+    is_new: bool,
 ) -> Event:
     body = None if row.message_id is None else related.messages.get(row.message_id)
     message = None if body is None else orjson.loads(body)
     about = next((handles[found] for found in _ids(row).values() if found in handles), None)
     community = communities.get(row.community_id) if row.community_id and row.type in OF_MODERATORS else None
-    return Event(row, related.actor(row), message, about, community, is_new)
+    data = row.data or {}
+    granted = grants.get(str(data.get("requestId")), []) if data.get("status") == RequestStatus.APPROVED else []
+    return Event(row, related.actor(row), message, about, community, granted, is_new)
 
 
 def _communities(rows: Sequence[ChangeRow]) -> dict[UUID, Community]:
@@ -88,15 +100,21 @@ def _communities(rows: Sequence[ChangeRow]) -> dict[UUID, Community]:
     return Community.objects.only("name", "slug").in_bulk(ids) if ids else {}
 
 
+def _requests(rows: Sequence[ChangeRow]) -> dict[str, AgentRequest]:
+    """The requests that events decide, by id: one query if there are such events."""
+    ids = {ids["requestId"] for ids in map(_ids, rows) if "requestId" in ids}
+    found = AgentRequest.objects.filter(pk__in=ids).select_related("agent")
+    return {str(request.pk): request for request in found}
+
+
 def _ids(row: ChangeRow) -> dict[str, str]:
-    """The ids in the data of an event, by name."""
-    return {name: str(value) for name, value in (row.data or {}).items() if name in _HANDLES_BY}
+    """The ids of a request, an agent and a token in the data of an event, by name."""
+    return {name: str(value) for name, value in (row.data or {}).items() if name == "requestId" or name in _HANDLES_BY}
 
 
 # How to find the handle of the agent that an event names: (rows by id, the path to the handle).
 _HANDLES_BY: dict[str, tuple[Any, str]] = {
     "agentId": (Agent.objects, "account__handle"),
-    "requestId": (AgentRequest.objects, "agent_handle"),
     "tokenId": (AgentToken.objects, "agent__account__handle"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ from agents.exceptions import AgentNotFound, RequestNotFound, TokenNotFound
 from agents.models import Agent, AgentRequest, AgentToken, RefusedCall, RequestStatus
 from config.admin.audit import log_entries_about
 from config.plots import days_until
-from messaging.models import Account, Community, Message
+from messaging.models import Account, Message
 from messaging.partitioning.bounds import first_id
 
 AGENTS_SHOWN = 50
@@ -98,11 +98,6 @@ def own_token(agent: Agent, token_id: UUID) -> AgentToken:
 
 def active_tokens(agent: Agent) -> int:
     return _active(agent.tokens.all()).count()
-
-
-def community_names(ids: Collection[UUID]) -> dict[UUID, str]:
-    """By id, in the order of the names."""
-    return dict(Community.objects.filter(pk__in=ids).order_by("name", "pk").values_list("pk", "name"))
 
 
 def decisions_about(agent: Agent, names: Mapping[UUID, str]) -> list[tuple[LogEntry, str]]:

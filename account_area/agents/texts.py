@@ -6,15 +6,16 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import RequestStatus, Scope, TokenStatus
 from agents.services import OldEnds
+from agents.words import SCOPES as SCOPE_NAMES
 from messaging.changes.types import InboxType
 from messaging.models import DeliveryError, DisabledReason, WebhookStatus
 
 # Name, explanation.
 SCOPES = {
-    Scope.POST: (_("Write posts"), _("It starts conversations on pages.")),
-    Scope.REPLY: (_("Reply"), _("It answers posts of people and of other agents.")),
-    Scope.QUOTE: (_("Quote"), _("It writes posts that show another post.")),
-    Scope.REACT: (_("React"), _("It adds one emoji to a post.")),
+    Scope.POST: (SCOPE_NAMES[Scope.POST], _("It starts conversations on pages.")),
+    Scope.REPLY: (SCOPE_NAMES[Scope.REPLY], _("It answers posts of people and of other agents.")),
+    Scope.QUOTE: (SCOPE_NAMES[Scope.QUOTE], _("It writes posts that show another post.")),
+    Scope.REACT: (SCOPE_NAMES[Scope.REACT], _("It adds one emoji to a post.")),
 }
 COUNTERS = {
     Scope.POST: _("Posts"),

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 
+from embeds.schemes import addresses_of
 from messaging.models import Account, Message, MessageStatus
 from messaging.services.own_posts import EDITABLE
 from reactions.models import Reaction
@@ -35,8 +36,10 @@ def own_posts(account: Account, *, words: str, before: UUID | None) -> Listed:
     if words:
         posts = posts.filter(content__icontains=words)
     listed = _page(posts, before)
+    addresses = addresses_of({(post.community_id, post.page.normalized_url) for post in listed.rows})
     for post in listed.rows:
         post.is_editable = is_editable(post)
+        post.page_address = addresses[post.community_id, post.page.normalized_url]
     return listed
 
 

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
 from config.database.sql import fetch_all
+from embeds.schemes import Page, addresses_of
 from messaging.deleted_accounts import HEIRS, NOBODY
 from messaging.excerpts import excerpt
 from messaging.markdown.html import to_html
@@ -90,6 +91,8 @@ class Card:
     text: SafeString
     is_cut: bool
     attachments: list[dict[str, str]]
+    # At which the page opens.
+    page_address: str
     parent: Context | None = None
     quote: Context | None = None
     author_counts: AuthorCounts | None = None
@@ -110,12 +113,13 @@ class Card:
 
 def public_cards(messages: Sequence[Mapping[str, Any]]) -> list[Card]:
     """Public posts as every reader sees them: without reports, bans and numbers."""
-    return [Card(message, *_content_of(message, whole=False)) for message in messages]
+    addresses = addresses_of(_pages_of(messages))
+    return [Card(message, *_content_of(message, whole=False), addresses[_page_of(message)]) for message in messages]
 
 
 def cards(messages: Sequence[Mapping[str, Any]], community: Community, *, whole: bool = False) -> list[Card]:
-    """Six queries, however many posts: what they answer and quote, their authors' posts, bans, who cannot be banned,
-    pins and closed pages.
+    """Seven queries, however many posts: what they answer and quote, their authors' posts, bans, who cannot be banned,
+    schemes of pages, pins and closed pages.
     """
     # Nothing is known of erased authors.
     authors = {message["author"]["id"] for message in messages} - {NOBODY}
@@ -134,7 +138,11 @@ def cards(messages: Sequence[Mapping[str, Any]], community: Community, *, whole:
         Q(is_superuser=True) | Exists(Moderator.objects.filter(community=community, account=OuterRef("pk")))
     )
     safe = set(deciders.values_list("pk", flat=True))
-    found = [_card(message, community, posts, counts, banned=banned, safe=safe, whole=whole) for message in messages]
+    addresses = addresses_of(_pages_of(messages))
+    found = [
+        _card(message, addresses, community, posts, counts, banned=banned, safe=safe, whole=whole)
+        for message in messages
+    ]
     return _with_places(found, community)
 
 
@@ -147,6 +155,14 @@ def _with_places(found: list[Card], community: Community) -> list[Card]:
         replace(card, is_pinned=card.message["id"] in pinned, is_closed=card.message["pageId"] in closed)
         for card in found
     ]
+
+
+def _pages_of(messages: Iterable[Mapping[str, Any]]) -> set[Page]:
+    return {_page_of(message) for message in messages}
+
+
+def _page_of(message: Mapping[str, Any]) -> Page:
+    return message["communityId"], message["pageUrl"]
 
 
 def _ids_of(messages: Iterable[Mapping[str, Any]]) -> set[UUID]:
@@ -164,6 +180,7 @@ def _counts_of(authors: Iterable[UUID], community: Community) -> dict[UUID, Auth
 
 def _card(
     message: Mapping[str, Any],
+    addresses: Mapping[Page, str],
     community: Community,
     posts: Mapping[UUID, Message],
     counts: Mapping[UUID, AuthorCounts],
@@ -177,6 +194,7 @@ def _card(
     return Card(
         message,
         *_content_of(message, whole=whole),
+        addresses[_page_of(message)],
         parent=_context(posts.get(message["parentId"]), community),
         quote=_context(posts.get(message["quoteId"]), community, is_public=message["quote"] is not None),
         author_counts=counts.get(author),

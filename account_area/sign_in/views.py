@@ -36,7 +36,7 @@ from messaging.services.second_factor import has_second_factor, verify_code
 def sign_in(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return redirect(next_path(request) or settings.LOGIN_REDIRECT_URL)
-    form = SignInForm(request.POST or None)
+    form = SignInForm(request.POST or None, initial={"login": request.GET.get("login", "")})
     if form.is_valid():
         person = _person_of(request, form)
         if person is not None:

@@ -9,9 +9,11 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from embeds.checkup import PageVerdict, Reason, check_page
+from embeds.checkup import PageVerdict, Reason, check_page, refusal_of
 from embeds.domains import OPAQUE
 from embeds.models import Embed, Sighting
+from embeds.schemes import with_scheme_of
+from embeds.sightings import STORED_DAYS
 
 SENTENCES = {
     Reason.DISABLED: gettext_lazy("Not shown: an administrator disabled this site."),
@@ -23,6 +25,16 @@ SENTENCES = {
     Reason.ALL_PAGES: gettext_lazy("%(path)s: shown, as on all pages."),
     Reason.MATCHES: gettext_lazy("%(path)s: shown, because rule %(number)s matches: %(rule)s"),
     Reason.NOT_EXCLUDED: gettext_lazy("%(path)s: shown, because no rule excludes it."),
+}
+# Of a page that asked for the widget and was refused; None: the lists have changed since.
+REFUSALS = {
+    Reason.BLACKLISTED: gettext_lazy(
+        "A page on %(page)s asked for the widget, but your entry %(rule)s refuses this domain."
+    ),
+    Reason.NOT_WHITELISTED: gettext_lazy(
+        "A page on %(page)s asked for the widget, but it is not one of the domains of the site."
+    ),
+    None: gettext_lazy("A page on %(page)s was refused, but your domains allow it now. Reload the page."),
 }
 
 
@@ -46,23 +58,30 @@ def content_policy() -> str:
     return "\n".join(f"{name} {settings.APP_URL};" for name in names)
 
 
-def state_of(sightings: Sequence[Sighting]) -> tuple[str, str]:
-    """What is known of the installation: its name, for scripts, and the sentence."""
+def state_of(site: Embed, sightings: Sequence[Sighting], *, is_visited: bool) -> tuple[str, str]:
+    """What is known of the installation: its name, for scripts, and the sentence. `is_visited`: visits are counted."""
     seen = [sighting for sighting in sightings if not sighting.is_refused]
     refused = [sighting for sighting in sightings if sighting.is_refused]
     if seen and not (refused and refused[0].last_seen_at > seen[0].last_seen_at):
         return "seen", _("We have seen your widget on %(page)s.") % {"page": page_of(seen[0])}
     if refused:
-        return "refused", _(
-            "A page on %(page)s asked for the widget, but it is not one of the domains of the site."
-        ) % {"page": page_of(refused[0])}
+        return "refused", _refusal(site, refused[0])
+    if is_visited:
+        return "lost", _("We have not seen your widget in the last %(days)d days.") % {"days": STORED_DAYS}
     return "waiting", _("Waiting for the first visit. Open a page of your site that has the code.")
 
 
 def page_of(sighting: Sighting) -> str:
     if sighting.host == OPAQUE:
         return _("a page without a domain, such as a file")
-    return f"{sighting.host}{sighting.path}"
+    return with_scheme_of(f"{sighting.host}{sighting.path}", is_plain=sighting.is_plain)
+
+
+def _refusal(site: Embed, sighting: Sighting) -> str:
+    reason, rule = refusal_of(site, sighting.host)
+    if sighting.host == OPAQUE and reason is not None:
+        return _("A page without a domain, such as a file, asked for the widget. Only pages of your domains get it.")
+    return REFUSALS[reason] % {"page": page_of(sighting), "rule": rule}
 
 
 def _hints(verdict: PageVerdict, address: str, sightings: Sequence[Sighting]) -> Iterator[str]:
@@ -70,11 +89,13 @@ def _hints(verdict: PageVerdict, address: str, sightings: Sequence[Sighting]) ->
     if verdict.host in hosts:
         return
     if address.startswith("https://") and settings.APP_URL.startswith("http://"):
-        yield _("The page is https, but the widget comes from http. Browsers refuse that.")
+        yield _("If the page is https, browsers refuse the widget, which comes from http.")
     if _twin(verdict.host) in hosts:
         yield _("We have seen the widget on %(host)s, but not on this address.") % {"host": _twin(verdict.host)}
     elif verdict.is_shown:
-        yield _("We have not seen the widget on this domain in 30 days: the code may be missing on the page.")
+        yield _("We have not seen the widget on this domain in %(days)d days: the code may be missing on the page.") % {
+            "days": STORED_DAYS
+        }
 
 
 def _twin(host: str) -> str:

@@ -12,14 +12,13 @@ from django.utils.translation import gettext_lazy as _
 
 from account_area.fields import WORD_FAULTS
 from embeds.checkup import ADDRESS_MAX, NoAddress, parts_of
-from embeds.domains import InvalidDomain, normalize_entry
+from embeds.domains import InvalidDomain, is_loopback, normalize_entry
 from embeds.models import Shows
 from embeds.models.embed import DOMAIN_MAX, DOMAINS_MAX, PATTERN_MAX, PATTERNS_MAX, WORD_MAX, WORDS_MAX
 from messaging.word_lists import InvalidWord, check_words
 from messaging.word_lists.entries import parse_entry
 
 TEXT_MAX = 700_000
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 
 class LinesField(forms.CharField):
@@ -112,7 +111,11 @@ class ShowsField(forms.ChoiceField):
 def with_scheme(address: str) -> str:
     if not address or "://" in address:
         return address
-    return f"{'http' if address.startswith(LOCAL_HOSTS) else 'https'}://{address}"
+    try:
+        is_local = is_loopback(parts_of(f"http://{address}")[0])
+    except NoAddress:
+        is_local = False
+    return f"{'http' if is_local else 'https'}://{address}"
 
 
 def domain_entry(line: str) -> str:

@@ -23,7 +23,8 @@ from account_area.sites.queries import locked, sightings_of
 from config.api.exceptions import InvalidInput
 from config.api.serializers import validated
 from config.writes.retries import retried
-from embeds.checkup import Reason
+from embeds.analytics.recent import visited
+from embeds.checkup import Reason, refusal_of
 from embeds.domains import OPAQUE, explain
 from embeds.embed_code import embed_code
 from embeds.models import Embed, Sighting
@@ -40,7 +41,7 @@ def install(request: HttpRequest, embed: UUID) -> HttpResponse:
     context = {
         "code": embed_code(app_url=settings.APP_URL, embed_id=site.pk, is_inline=site.is_inline),
         "policy": content_policy(),
-        "state": state_of(seen),
+        "state": _state_of(site, seen),
         "refused": _refused(site, seen),
         "sightings": [(sighting, page_of(sighting)) for sighting in seen],
         "address_form": address,
@@ -55,7 +56,7 @@ def install(request: HttpRequest, embed: UUID) -> HttpResponse:
 def seen(request: HttpRequest, embed: UUID) -> HttpResponse:
     """The state of the installation, for the script that waits for the first visit."""
     site = own_site(request, embed)
-    state, sentence = state_of(sightings_of(site.pk))
+    state, sentence = _state_of(site, sightings_of(site.pk))
     return JsonResponse({"state": state, "sentence": sentence})
 
 
@@ -94,9 +95,12 @@ def _allow(site: Embed, entry: str) -> tuple[int, str]:
     return messages.SUCCESS, text % {"domain": entry}
 
 
+def _state_of(site: Embed, seen: list[Sighting]) -> tuple[str, str]:
+    return state_of(site, seen, is_visited=bool(visited([site.pk])))
+
+
 def _refused(site: Embed, seen: list[Sighting]) -> Sighting | None:
     """The host that was refused last because no entry names it, unless a host was seen after it."""
     if not seen or not seen[0].is_refused or seen[0].host == OPAQUE:
         return None
-    verdict = explain(seen[0].host, whitelist=site.domain_whitelist, blacklist=site.domain_blacklist)
-    return None if verdict.is_allowed or verdict.entry else seen[0]
+    return seen[0] if refusal_of(site, seen[0].host)[0] == Reason.NOT_WHITELISTED else None

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from config.csv_cells import neutral_cell
 from config.plots import Plot, Series
-from embeds.analytics.events import OTHER, KnownEvent
+from embeds.analytics.events import OTHER, VIEW, VIEW_IN_PAGE, KnownEvent
 from embeds.analytics.summary import Summary, summarize, table_of
 from embeds.models import Embed
 
@@ -22,8 +22,7 @@ PERIODS = (7, 30, 90)
 DEFAULT_PERIOD = 30
 PAGES_MAX = 20
 
-# A discussion in the page has no trigger: it is viewed with the page.
-VIEWS, VIEWS_IN_PAGE = (KnownEvent.TRIGGER_VIEW,), (KnownEvent.EMBED_LOAD,)
+VIEWS = (VIEW,)
 # The steps of a reader, each with the events that count for it.
 STEPS: tuple[tuple[str | Promise, str | Promise, tuple[KnownEvent, ...]], ...] = (
     (gettext_lazy("Views"), gettext_lazy("Views by day"), VIEWS),
@@ -70,7 +69,7 @@ class Numbers:
     def __init__(self, site: Embed, *, days: int, today: date) -> None:
         first = today - timedelta(days=days - 1)
         self.steps = [
-            (str(label), str(title), VIEWS_IN_PAGE if site.is_inline and events == VIEWS else events)
+            (str(label), str(title), (VIEW_IN_PAGE,) if site.is_inline and events == VIEWS else events)
             for label, title, events in STEPS
         ]
         self.days = days

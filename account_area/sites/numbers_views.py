@@ -9,9 +9,11 @@ from django.http import HttpRequest, HttpResponse
 
 from account_area.page import READ_METHODS, account_page
 from account_area.sites.access import own_site, site_page
+from account_area.sites.checks import state_of
 from account_area.sites.numbers import PERIODS, Numbers, chosen_period, day_rows, page_rows
-from account_area.sites.queries import last_seen
+from account_area.sites.queries import sightings_of
 from config.database.sql import database_now
+from embeds.analytics.recent import visited
 
 BY_PAGE = "pages"
 
@@ -21,8 +23,8 @@ def numbers(request: HttpRequest, embed: UUID) -> HttpResponse:
     site = own_site(request, embed)
     days = chosen_period(request.GET.get("days"))
     shown = Numbers(site, days=days, today=database_now().date())
-    seen = last_seen([site.pk]).get(site.pk)
-    return site_page(request, "site", site, {"numbers": shown, "periods": PERIODS, "seen": seen})
+    state = state_of(site, sightings_of(site.pk), is_visited=bool(visited([site.pk])))
+    return site_page(request, "site", site, {"numbers": shown, "periods": PERIODS, "state": state})
 
 
 @account_page(methods=READ_METHODS)

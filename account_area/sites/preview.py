@@ -14,6 +14,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from account_area.page import READ_METHODS, account_page, policy_text
 from account_area.sites.access import own_site
 from embeds.models import Embed
+from embeds.schemes import addresses_of
 from embeds.widget.demo import app_origin
 from embeds.widget.locales import pick_language, words
 
@@ -37,7 +38,10 @@ def preview(request: HttpRequest, embed: UUID) -> HttpResponse:
 def address_of(site: Embed) -> str:
     """An address of the site: the page whose posts the preview shows."""
     host = next((entry for entry in site.domain_whitelist if not entry.startswith("*.")), "")
-    return f"https://{host}/" if host else f"{settings.BASE_URL}/demo/"
+    if not host:
+        return f"{settings.BASE_URL}/demo/"
+    page = site.community_id, f"https://{host}/"
+    return addresses_of([page])[page]
 
 
 def _config(site: Embed, language: str) -> dict[str, Any]:

@@ -37,13 +37,15 @@ def locked(embed_id: UUID) -> Embed:
 
 def sightings_of(embed_id: UUID) -> list[Sighting]:
     """The hosts of a site, the last seen first: at most twice `sightings.HOSTS_MAX`."""
-    return list(Sighting.objects.filter(embed_id=embed_id).order_by("-last_seen_at", "host"))
+    return sightings_by_site([embed_id])[embed_id]
 
 
-def last_seen(embed_ids: Sequence[UUID]) -> dict[UUID, Sighting]:
-    """The last sighting of each site that was not refused."""
-    rows = Sighting.objects.filter(embed_id__in=embed_ids, is_refused=False).order_by("last_seen_at")
-    return {row.embed_id: row for row in rows}
+def sightings_by_site(embed_ids: Sequence[UUID]) -> dict[UUID, list[Sighting]]:
+    """The hosts of sites, as those of one."""
+    found: dict[UUID, list[Sighting]] = {embed_id: [] for embed_id in embed_ids}
+    for row in Sighting.objects.filter(embed_id__in=embed_ids).order_by("-last_seen_at", "host"):
+        found[row.embed_id].append(row)
+    return found
 
 
 def communities_called(text: str, *, by: Account) -> list[Community]:

@@ -16,11 +16,12 @@ from account_area.moderation.counts import waiting_for
 from account_area.page import account_page
 from account_area.people import person_of
 from account_area.sites.access import own_site
+from account_area.sites.checks import state_of
 from account_area.sites.forms import NewSiteForm, StartedSiteForm
-from account_area.sites.queries import last_seen, sites_of
+from account_area.sites.queries import sightings_by_site, sites_of
 from config.database.sql import database_now
 from config.plots import Line, days_until, values_of
-from embeds.analytics.recent import posts_by_day
+from embeds.analytics.recent import posts_by_day, visited
 from embeds.models import EmbedStatus
 from embeds.services import delete_embed, update_embed
 
@@ -33,10 +34,17 @@ def sites(request: HttpRequest) -> HttpResponse:
     page = Paginator(sites_of(person_of(request)), PAGE_SIZE).get_page(request.GET.get("page"))
     ids = [site.pk for site in page]
     days = days_until(database_now().date(), SPARK_DAYS)
-    posts, seen = posts_by_day(embed_ids=ids, first=days[0], last=days[-1]), last_seen(ids)
+    posts = posts_by_day(embed_ids=ids, first=days[0], last=days[-1])
+    seen, counted = sightings_by_site(ids), visited(ids)
     waiting = waiting_for(person_of(request), [site.community_id for site in page])
     rows = [
-        (site, Line(values_of(posts.get(site.pk, {}), days)), seen.get(site.pk), waiting.get(site.community_id))
+        {
+            "site": site,
+            "spark": Line(values_of(posts.get(site.pk, {}), days)),
+            "state": state_of(site, seen[site.pk], is_visited=site.pk in counted)[0],
+            "seen": next((each for each in seen[site.pk] if not each.is_refused), None),
+            "waiting": waiting.get(site.community_id),
+        }
         for site in page
     ]
     return render(request, "account_area/sites/list.html", {"page": page, "rows": rows})

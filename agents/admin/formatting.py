@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from django.utils.safestring import SafeString
 
-from agents.models import Agent, AgentToken, RequestStatus, Scope, TokenStatus
+from agents.models import Agent, AgentRequest, AgentToken, RequestStatus, Scope, TokenStatus
+from agents.services.grants import Grant, narrowed_to
 from config.admin.formatting import badge, lines, link
 from messaging.models import Community
 
@@ -39,6 +40,22 @@ def name_grant(scopes: Sequence[str], communities: Sequence[str]) -> str:
     return f"{', '.join(scopes)} in {named or 'every community'}"
 
 
+def describe_request(request: AgentRequest, names: Mapping[UUID, str]) -> str:
+    """What was asked for and, where that is less, what is granted."""
+    asked, granted = (request.scopes, request.community_ids), narrowed_to(request)
+    if granted is None:
+        return _named(asked, names)
+    return f"asked: {_named(asked, names)}; granted: {_named(granted, names)}"
+
+
+def state_text(request: AgentRequest) -> str:
+    return str(request.status) if narrowed_to(request) is None else f"{request.status}, narrowed"
+
+
+def _named(grant: Grant, names: Mapping[UUID, str]) -> str:
+    return name_grant(grant[0], [names.get(pk, f"unknown: {pk}") for pk in grant[1]])
+
+
 def describe_communities(ids: Sequence[UUID]) -> str | SafeString:
     if not ids:
         return "every community"
@@ -46,8 +63,8 @@ def describe_communities(ids: Sequence[UUID]) -> str | SafeString:
     return lines([link(known[pk]) if pk in known else f"unknown: {pk}" for pk in ids])
 
 
-def request_badge(status: str) -> SafeString:
-    return badge(status, REQUEST_BADGES.get(RequestStatus(status), ""))
+def request_badge(request: AgentRequest) -> SafeString:
+    return badge(state_text(request), REQUEST_BADGES.get(RequestStatus(request.status), ""))
 
 
 def token_badge(token: AgentToken) -> SafeString:

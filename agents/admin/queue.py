@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from agents.admin.formatting import describe_request
 from agents.admin.look_alikes import LookAlikes, look_alikes_of
 from agents.models import AgentRequest, RequestStatus
 from config.database.sql import fetch_all
@@ -30,15 +31,20 @@ WHERE agent.operator_id = ANY(%s) GROUP BY agent.operator_id
 
 
 def prepare(rows: Sequence[Any]) -> None:
-    """Set `look_alikes`, `community_names` and `warnings` of each request, with four queries."""
+    """Set `look_alikes`, `community_names`, `grants` and `warnings` of each request, with four queries."""
     requesters = {row.requester_id for row in rows}
-    names = _by_id(COMMUNITIES, {pk for row in rows for pk in row.community_ids})
+    names = _by_id(COMMUNITIES, {pk for row in rows for pk in _communities_of(row)})
     rejected, refused = _by_id(REJECTED, requesters), _by_id(REFUSED, requesters)
     similar = look_alikes_of([row for row in rows if row.status == RequestStatus.PENDING])
     for row in rows:
         row.look_alikes = similar.get(row.pk, LookAlikes())
         row.community_names = [(pk, names.get(pk, f"unknown: {pk}")) for pk in row.community_ids]
+        row.grants = describe_request(row, names)
         row.warnings = list(_warnings(row, rejected.get(row.requester_id, 0), refused.get(row.requester_id, 0)))
+
+
+def _communities_of(row: AgentRequest) -> list[UUID]:
+    return [*row.community_ids, *(row.agent.community_ids if row.agent else ())]
 
 
 def _by_id(statement: str, ids: set[UUID]) -> dict[UUID, Any]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import F, QuerySet
@@ -17,14 +18,16 @@ from agents.admin.formatting import (
     REQUEST_BADGES,
     SCOPES,
     describe_communities,
+    describe_request,
     describe_scopes,
-    name_grant,
     request_badge,
+    state_text,
 )
 from agents.admin.grant import LISTED_MAX, offered_communities
 from agents.admin.look_alikes import look_alikes_of
 from agents.admin.review import agents_of, next_pending, other_requests, recently_decided
 from agents.models import AgentRequest, RequestStatus, Scope
+from agents.services.grants import community_names, narrowed_to
 from config.admin.actions import AdminAction, AdminActionForm
 from config.admin.counted import CountedChoices
 from config.admin.formatting import NOTHING, age, ago, badge, change_url, external_link, lines, link, plain
@@ -53,6 +56,8 @@ class AgentRequestAdmin(DecidingAdmin):
         "website": lambda row: row.website,
         "permissions": lambda row: " ".join(row.scopes),
         "communities": lambda row: " ".join(map(str, row.community_ids)),
+        "granted permissions": lambda row: row.agent and " ".join(row.agent.scopes),
+        "granted communities": lambda row: row.agent and " ".join(map(str, row.agent.community_ids)),
         "requester": lambda row: row.requester.handle,
         "status": lambda row: row.status,
         "requested at": lambda row: row.created_at.isoformat(),
@@ -66,11 +71,11 @@ class AgentRequestAdmin(DecidingAdmin):
     ordering = [F("decided_at").desc(), "created_at", "pk"]
     fieldsets = [
         (None, {"fields": ["state", "handle", "agent_name", "purpose_as_text", "site", "requested"]}),
-        ("Requested permissions", {"fields": ["permissions", "communities"]}),
+        ("Requested permissions", {"fields": ["permissions", "communities", "granted"]}),
         ("Requester", {"fields": ["requested_by", "name", "account_age"]}),
     ]
     readonly_fields = [
-        *("handle", "requested_by", "state", "permissions", "requested"),
+        *("handle", "requested_by", "state", "permissions", "granted", "requested"),
         *("purpose_as_text", "site", "communities", "name", "account_age"),
     ]
 
@@ -82,12 +87,12 @@ class AgentRequestAdmin(DecidingAdmin):
         return QueueSummary.of("agent requests", AgentRequest.objects.pending(), url)
 
     def title_for(self, row: AgentRequest) -> str:
-        return f"@{row.agent_handle}: {'decide' if row.status == RequestStatus.PENDING else row.status}"
+        return f"@{row.agent_handle}: {'decide' if row.status == RequestStatus.PENDING else state_text(row)}"
 
     def status_text(self, row: AgentRequest) -> str | SafeString:
         if row.decided_by is None or row.decided_at is None:
             return ""
-        return format_html("{} by {} {}", row.status, row.decided_by, ago(row.decided_at))
+        return format_html("{} by {} {}", state_text(row), row.decided_by, ago(row.decided_at))
 
     def extra_context(self, request: HttpRequest, row: AgentRequest) -> dict[str, Any]:
         return {
@@ -117,7 +122,7 @@ class AgentRequestAdmin(DecidingAdmin):
             "is_pending": row.status == RequestStatus.PENDING,
             "scopes": [(scope, SCOPES[Scope(scope)]) for scope in row.scopes],
             "site": external_link(row.website) if row.website else "",
-            "grant": name_grant(row.scopes, [name for _pk, name in row.community_names]),  # type: ignore[attr-defined]
+            "grant": row.grants,  # type: ignore[attr-defined]  # set by `prepare`
         }
         return "admin/agents/request_review.html", context
 
@@ -126,7 +131,12 @@ class AgentRequestAdmin(DecidingAdmin):
         return super().undo_url(request, action, done, reason) if len(done) > 1 else ""
 
     def state_of(self, row: AgentRequest) -> tuple[str, str]:
-        return row.status, REQUEST_BADGES.get(RequestStatus(row.status), "")
+        return state_text(row), REQUEST_BADGES.get(RequestStatus(row.status), "")
+
+    def outcome(self, action: AdminAction, row: AgentRequest) -> str:
+        decided = AgentRequest.objects.with_accounts().get(pk=row.pk) if action is APPROVE else row
+        narrowed = f", {describe_request(decided, _names_of(decided))}" if narrowed_to(decided) else ""
+        return super().outcome(action, row) + narrowed
 
     def instead(self, row: AgentRequest, action: AdminAction) -> tuple[str, str] | None:
         url = self._freeze_url(row)
@@ -162,7 +172,7 @@ class AgentRequestAdmin(DecidingAdmin):
 
     @admin.display(description="state", ordering="status")
     def state(self, row: AgentRequest) -> SafeString:
-        return request_badge(row.status)
+        return request_badge(row)
 
     @admin.display(description="permissions")
     def permissions(self, row: AgentRequest) -> str:
@@ -171,6 +181,12 @@ class AgentRequestAdmin(DecidingAdmin):
     @admin.display(description="communities")
     def communities(self, row: AgentRequest) -> str | SafeString:
         return describe_communities(row.community_ids)
+
+    @admin.display(description="granted")
+    def granted(self, row: AgentRequest) -> str:
+        if row.agent is None:
+            return NOTHING
+        return describe_request(row, _names_of(row)) if narrowed_to(row) else "as requested"
 
     @admin.display(description="age", ordering="created_at")
     def requested(self, row: AgentRequest) -> str | SafeString:
@@ -187,3 +203,7 @@ class AgentRequestAdmin(DecidingAdmin):
     @admin.display(description="website")
     def site(self, row: AgentRequest) -> str | SafeString:
         return external_link(row.website)
+
+
+def _names_of(row: AgentRequest) -> dict[UUID, str]:
+    return community_names({*row.community_ids, *(row.agent.community_ids if row.agent else ())})

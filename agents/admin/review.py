@@ -10,6 +10,7 @@ from django.db.models import Aggregate, Count, F, IntegerField, OuterRef, Q, Que
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from agents.admin.formatting import state_text
 from agents.models import Agent, AgentRequest, AgentToken, RefusedCall, RequestStatus
 from agents.services import UNDO_SECONDS
 from messaging.models import Account, Message, MessageStatus
@@ -38,7 +39,7 @@ def active_token_count() -> Coalesce:
 def other_requests(request: AgentRequest) -> QuerySet[AgentRequest]:
     """The requester's other requests, newest first."""
     requests = AgentRequest.objects.asked_by(request.requester).exclude(pk=request.pk)
-    return requests.select_related("requester", "decided_by").order_by("-created_at", "-pk")[:SHOWN_MAX]
+    return requests.select_related("requester", "decided_by", "agent").order_by("-created_at", "-pk")[:SHOWN_MAX]
 
 
 def next_pending(request: AgentRequest, among: QuerySet[AgentRequest] | None = None) -> AgentRequest | None:
@@ -52,8 +53,11 @@ def next_pending(request: AgentRequest, among: QuerySet[AgentRequest] | None = N
 def recently_decided(by: Account) -> AgentRequest | None:
     """The latest decision of a super admin, if it can still be undone by the clock of this host."""
     since = timezone.now() - timedelta(seconds=UNDO_SECONDS)
-    decided = AgentRequest.objects.filter(decided_at__gte=since, decided_by=by).select_related("requester")
-    return decided.exclude(status=RequestStatus.CANCELLED).order_by(F("decided_at").desc()).first()
+    decided = AgentRequest.objects.filter(decided_at__gte=since, decided_by=by).select_related("requester", "agent")
+    latest = decided.exclude(status=RequestStatus.CANCELLED).order_by(F("decided_at").desc()).first()
+    if latest is not None:
+        latest.outcome = state_text(latest)  # type: ignore[attr-defined]  # for the template
+    return latest
 
 
 def _tally(rows: QuerySet[Any], *, of: str, by: Aggregate = COUNT) -> Coalesce:

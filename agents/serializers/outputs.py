@@ -44,6 +44,8 @@ class RequestSerializer(serializers.Serializer[AgentRequest]):
         "scopes": ["post", "reply"],
         "communityIds": [],
         "agent": None,
+        "grantedScopes": None,
+        "grantedCommunityIds": None,
         "decidedBy": None,
         "decidedAt": None,
         "reason": None,
@@ -55,9 +57,15 @@ class RequestSerializer(serializers.Serializer[AgentRequest]):
     purpose = serializers.CharField(help_text="As requested.")
     website = NullableText(help_text="As requested.")
     scopes = _granted_scopes(help_text="As requested.")
-    communityIds = _granted_communities(help_text="Empty: every community.")
+    communityIds = _granted_communities(help_text="As requested; empty: every community.")
     requester = AccountSerializer()
     agent = AccountSerializer(source="agent.account", allow_null=True, help_text="The account, once approved.")
+    grantedScopes = _granted_scopes(
+        source="agent.scopes", allow_null=True, help_text="What the agent may do now; null: not approved."
+    )
+    grantedCommunityIds = _granted_communities(
+        source="agent.community_ids", allow_null=True, help_text="Empty: every community; null: not approved."
+    )
     decidedBy = AccountSerializer(source="decided_by", allow_null=True, help_text="The super admin.")
     decidedAt = serializers.DateTimeField(source="decided_at", allow_null=True, help_text="null: not yet.")
     reason = NullableText(help_text="Of the decision.")

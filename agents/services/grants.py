@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
+from agents.models import AgentRequest
 from agents.models.agent import COMMUNITIES_MAX
 from config.api.exceptions import InvalidInput
 from messaging.models import Community
@@ -37,6 +38,22 @@ def narrowed_communities(requested: Sequence[UUID] | None, *, current: Sequence[
     return list(dict.fromkeys(requested))
 
 
+def narrowed_to(request: AgentRequest) -> Grant | None:
+    """What the agent of a request may do, if that is less than was asked for; the request has its agent."""
+    agent = request.agent
+    if agent is None or (set(agent.scopes), set(agent.community_ids)) == (
+        set(request.scopes),
+        set(request.community_ids),
+    ):
+        return None
+    return agent.scopes, agent.community_ids
+
+
+def community_names(ids: Collection[UUID]) -> dict[UUID, str]:
+    """By id, in the order of the names."""
+    return dict(Community.objects.filter(pk__in=ids).order_by("name", "pk").values_list("pk", "name"))
+
+
 def grant_changes(before: Grant, after: Grant) -> str:
     """`scopes (−react), communities (all → Harbour)`, for the history; empty if the grants are equal."""
     communities = _changed_communities(before[1], after[1])
@@ -47,7 +64,7 @@ def grant_changes(before: Grant, after: Grant) -> str:
 def _changed_communities(before: Sequence[UUID], after: Sequence[UUID]) -> str:
     if set(before) == set(after):
         return ""
-    names = dict(Community.objects.filter(pk__in={*before, *after}).values_list("pk", "name"))
+    names = community_names({*before, *after})
     was, now = ([names.get(pk, str(pk)) for pk in ids] for ids in (before, after))
     return describe_changes({"communities": was or "all"}, {"communities": now})
 

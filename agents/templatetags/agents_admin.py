@@ -15,7 +15,7 @@ def agent_state(agent: Agent) -> str:
 
 @register.simple_tag
 def request_state(request: AgentRequest) -> str:
-    return formatting.request_badge(request.status)
+    return formatting.request_badge(request)
 
 
 @register.simple_tag

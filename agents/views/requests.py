@@ -43,6 +43,7 @@ AFTER_REQUEST = (
 )
 # For the OpenAPI document.
 DECIDED = {"decidedBy": {**EXAMPLE_PERSON, "name": "Grace Hopper", "handle": "grace"}, "decidedAt": TIME}
+GRANTED = {"grantedScopes": ["reply"], "grantedCommunityIds": []}
 NOT_PENDING = (RequestNotFound, RequestNotPending)
 
 
@@ -97,13 +98,12 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         response=RequestSerializer,
         errors=NOT_PENDING,
         links={"createAgentToken": {"id": "id"}},
-        example=DECIDED | {"status": RequestStatus.APPROVED, "agent": EXAMPLE_AGENT, "reason": "Welcome."},
+        example=DECIDED | {"status": RequestStatus.APPROVED, "agent": EXAMPLE_AGENT, "reason": "Welcome."} | GRANTED,
     )
     def approve(self, request: ApiRequest, id: str) -> Response:
         """Approve a pending request: create the agent (super admins).
 
-        `scopes` and `communityIds` may narrow the request. It shows what was requested, the agent's tokens what
-        is granted.
+        `scopes` and `communityIds` may narrow the request. It shows what was requested beside what is granted.
         """
         decided = approve_request(request_id=self.path_id(RequestNotFound), by=request.user, **self.body())
         return Response(self.represent(decided))

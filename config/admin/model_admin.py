@@ -166,8 +166,13 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
             else:
                 done[row] = at
         if done:
-            what = str(next(iter(done))) if len(done) == 1 else f"{len(done)} {self.opts.verbose_name_plural}"
-            self.report(request, action, done, f"{what}: {action.success_message}.", arguments.get("reason", ""))
+            row = next(iter(done))
+            what = str(row) if len(done) == 1 else f"{len(done)} {self.opts.verbose_name_plural}"
+            self.report(request, action, done, f"{what}: {self.outcome(action, row)}.", arguments.get("reason", ""))
+
+    def outcome(self, action: AdminAction, row: Any) -> str:
+        """What an action has done, after the names of the rows; `row` is the first of them."""
+        return action.success_message
 
     def report(
         self, request: HttpRequest, action: AdminAction, done: dict[Any, datetime | None], text: str, reason: str

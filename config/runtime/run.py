@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import env, fingerprints, secrets
 from config.database.deployment import session_parameters
+from config.database.errors import full_disk
 from config.metrics import files
 from config.probes import draining
 from config.runtime import banner, bind_address, granian, processes
@@ -35,8 +36,11 @@ def main(name: str = "make run") -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         run()
-    except (CannotRun, PostgresError, ImproperlyConfigured, psycopg.OperationalError) as error:
-        sys.exit(f"{name}: {error}")
+    except (CannotRun, PostgresError, ImproperlyConfigured, psycopg.OperationalError, OSError) as error:
+        sentence = full_disk(error)
+        if isinstance(error, OSError) and not sentence:
+            raise
+        sys.exit(f"{name}: {sentence or error}")
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -26,13 +26,21 @@ CRON = timedelta(hours=25)
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`name` identifies it over time, `label` and `state` are for people. `trouble` is empty if all is well."""
+    """`name` identifies it over time, `label` and `state` are for people. `trouble` is empty if nothing is wrong.
+
+    `is_checked`: whether there is something that can be well.
+    """
 
     name: str
     label: str
     state: str
     trouble: str = ""
     at: datetime | None = None
+    is_checked: bool = True
+
+    @property
+    def kind(self) -> str:
+        return "bad" if self.trouble else "good" if self.is_checked else "unknown"
 
 
 def checks() -> list[Check]:
@@ -46,11 +54,11 @@ def _of_readiness() -> Iterator[Check]:
     if settings.REDIS_URL:
         yield _check("redis", "Redis", "Redis does not answer", missing)
     else:
-        yield Check("redis", "Redis", "not used")
+        yield Check("redis", "Redis", "not used", is_checked=False)
     if settings.STREAMS:
         yield _check("streams", "Stream process", "The stream process does not answer", missing)
     else:
-        yield Check("streams", "Stream process", "not used")
+        yield Check("streams", "Stream process", "not used", is_checked=False)
     yield _check("migrations", "Migrations", "Migrations of this release are missing", missing, good="applied")
 
 
@@ -65,7 +73,7 @@ def _housekeeping() -> Check:
     """Of all hosts together."""
     row = RollUp.objects.first()
     if row is None or row.finished_at is None:
-        return Check("housekeeping", "Housekeeping", "has not run yet")
+        return Check("housekeeping", "Housekeeping", "has not run yet", is_checked=False)
     at, minutes = row.finished_at, row.interval_minutes
     allowed = timedelta(minutes=2 * minutes) + GRACE if minutes else CRON
     if database_now() - at <= allowed:

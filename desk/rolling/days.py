@@ -13,7 +13,8 @@ from django.db import transaction
 from agents.models import RequestStatus
 from config.database.sql import execute
 from desk.models import Of, RollUp, Total
-from embeds.analytics.events import KnownEvent
+from embeds.analytics.events import VIEW, VIEW_IN_PAGE
+from embeds.models.embed import EmbedMode
 
 # The days that plots show.
 DAYS = 30
@@ -61,8 +62,10 @@ SELECT '{Total.REFUSALS.value}', day, split_part(code, ':', 1), sum(calls) FROM 
 WHERE day >= %(first)s AND day <= %(today)s GROUP BY 2, 3
 """  # noqa: S608
 VIEWS = f"""
-SELECT '{Total.VIEWS.value}', day, '', sum(count) FROM embeds_dailycount
-WHERE day >= %(first)s AND day <= %(today)s AND event = %(view)s GROUP BY 2
+SELECT '{Total.VIEWS.value}', day, '', sum(count)
+FROM embeds_dailycount counted LEFT JOIN embeds_embed embed ON embed.id = counted.embed_id
+WHERE day >= %(first)s AND day <= %(today)s
+AND event = CASE embed.trigger_config ->> 'mode' WHEN %(inline)s THEN %(view_in_page)s ELSE %(view)s END GROUP BY 2
 """  # noqa: S608
 RECOUNTED = {
     Total.REQUESTS: REQUESTS,
@@ -116,7 +119,9 @@ def _values(*, first: date, today: date) -> dict[str, object]:
         "month": _midnight(today - timedelta(days=DAYS - 1)),
         "end": _midnight(today + timedelta(days=1)),
         "decided": [RequestStatus.APPROVED.value, RequestStatus.REJECTED.value],
-        "view": KnownEvent.TRIGGER_VIEW.value,
+        "view": VIEW.value,
+        "view_in_page": VIEW_IN_PAGE.value,
+        "inline": EmbedMode.INLINE.value,
     }
 
 

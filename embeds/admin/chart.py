@@ -8,16 +8,24 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from config.plots import Plot, Series
-from embeds.analytics.events import KnownEvent
+from embeds.analytics.events import VIEW, VIEW_IN_PAGE, KnownEvent
 from embeds.analytics.summary import Summary
 
 
-def daily_chart(summary: Summary) -> SafeString:
-    """Views, clicks and visitors, each with a plot: their numbers differ too much for one scale."""
+def daily_chart(summary: Summary, *, is_inline: bool) -> SafeString:
+    """Views, clicks and visitors, each with a plot: their numbers differ too much for one scale.
+
+    A discussion in the page opens when it comes near the screen.
+    """
     days = list(summary.days)
+    view, click = (
+        (("Views of pages", VIEW_IN_PAGE), ("Discussions reached", KnownEvent.PANEL_OPEN))
+        if is_inline
+        else (("Views of the trigger", VIEW), ("Clicks on the trigger", KnownEvent.TRIGGER_CLICK))
+    )
     series = {
-        "Views of the trigger": Series("views", _counts(summary, KnownEvent.TRIGGER_VIEW)),
-        "Clicks on the trigger": Series("clicks", _counts(summary, KnownEvent.TRIGGER_CLICK)),
+        view[0]: Series("views", _counts(summary, view[1])),
+        click[0]: Series("opened" if is_inline else "clicks", _counts(summary, click[1])),
         "Visitors": Series("visitors", summary.visitors),
     }
     plots = [Plot(title, [one], days) for title, one in series.items()]

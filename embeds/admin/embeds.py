@@ -128,7 +128,7 @@ class EmbedAdmin(ManyRowsAdmin):
     @admin.display(description="last 30 days")
     def chart(self, embed: Embed) -> str:
         first, last = period(None, None, today=database_now().date())
-        return daily_chart(summarize(embed_id=embed.pk, first=first, last=last))
+        return daily_chart(summarize(embed_id=embed.pk, first=first, last=last), is_inline=embed.is_inline)
 
     @admin.display(description="domain whitelist")
     def runs_on_domains(self, embed: Embed) -> str:

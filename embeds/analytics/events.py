@@ -27,6 +27,8 @@ class KnownEvent(StrEnum):
     REACTION_ADDED = "reaction_added"
 
 
+# What counts as a view. A discussion in the page has no trigger: it is viewed with the page.
+VIEW, VIEW_IN_PAGE = KnownEvent.TRIGGER_VIEW, KnownEvent.EMBED_LOAD
 KNOWN_EVENTS = [event.value for event in KnownEvent]
 
 

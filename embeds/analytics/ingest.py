@@ -33,7 +33,7 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
     page = _normalized(page_url)
     host, path = domains.host_of_url(page_url), path_of(page.normalized_url)
     snapshot.require_host(host)
-    sightings.note(embed_id=snapshot.id, host=host, path=path)
+    sightings.note(embed_id=snapshot.id, host=host, address=page_url, path=path)
     add_event(
         embed_id=snapshot.id,
         day=snapshot.today,

@@ -1,4 +1,4 @@
-"""The posts that the widgets of several embeds reported, by day: for a list, with one statement."""
+"""What the widgets of several embeds reported: for a list, with one statement."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ SELECT embed_id, day, sum(n)::bigint FROM (
     WHERE embed_id = ANY(%(embeds)s) AND day BETWEEN %(first)s AND %(last)s AND event = ANY(%(events)s)
 ) AS every GROUP BY embed_id, day
 """
+# Each embed with one look into an index.
+VISITED = """
+SELECT id FROM unnest(%s::uuid[]) AS one (id)
+WHERE EXISTS (SELECT FROM embeds_dailycount WHERE embed_id = id)
+    OR EXISTS (SELECT FROM embeds_event WHERE embed_id = id)
+"""
+
+
+def visited(embed_ids: Sequence[UUID]) -> set[UUID]:
+    """The embeds of which events are stored."""
+    return {embed_id for (embed_id,) in fetch_all(VISITED, [list(embed_ids)])}
 
 
 def posts_by_day(*, embed_ids: Sequence[UUID], first: date, last: date) -> dict[UUID, dict[date, int]]:

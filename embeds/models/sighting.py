@@ -20,6 +20,8 @@ class Sighting(models.Model):
     host = models.CharField(max_length=DOMAIN_MAX)
     # Whether the domain lists refused the last request.
     is_refused = models.BooleanField()
+    # Whether every visit came over http. Null: not known, of a row of an earlier release.
+    is_plain = models.BooleanField(null=True)
     path = models.CharField(max_length=PATH_MAX, default="", db_default="")
     first_seen_at = models.DateTimeField(db_default=Now())
     last_seen_at = models.DateTimeField(db_default=Now(), db_index=True)

@@ -69,7 +69,8 @@ def _require_origin(snapshot: EmbedSnapshot, origin: str | None) -> None:
         is_refused = False
     finally:
         if origin is not None:
-            sightings.note(embed_id=snapshot.id, host=host_of_origin(origin), is_refused=is_refused)
+            host = host_of_origin(origin)
+            sightings.note(embed_id=snapshot.id, host=host, address=origin, is_refused=is_refused)
 
 
 class ClientConfigViewSet(ApiViewSet):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from string import ascii_letters
 from typing import Literal
 
 import zopfli.gzip
@@ -29,6 +31,25 @@ PANEL_MODULES, PANEL_STYLES = "embed/panel", ("embed/base.css", "embed/panel.css
 PREFERS_DARK = "@media (prefers-color-scheme:dark)"
 LANGUAGES_PLACEHOLDER, THEME_PLACEHOLDER = "/*languages*/", "/*theme*/"
 STYLES_PLACEHOLDER = '"/*styles*/"'
+# Names that the loader alone knows. The built one has short names in their place, since it may have 6 KB.
+LOADER_NAMES = (
+    *("LANGUAGES", "RETRY", "SILENCE", "URLS_MAX", "URL_MAX", "arrive", "attach", "build", "buildFrame", "buildNearby"),
+    *("clicked", "configure", "counted", "countedPage", "currentPage", "fillCounts", "former", "grow", "hasCount"),
+    *("hasScheme", "isDark", "isEarly", "isFloating", "isFollowing", "isInPage", "isOnScreen", "linked", "loadTheme"),
+    *(
+        "make",
+        "pageAllowed",
+        "pathMatches",
+        "pickLanguage",
+        "props",
+        "queue",
+        "quoted",
+        "receive",
+        "reported",
+        "safely",
+    ),
+    *("settled", "showCount", "showPage", "spot", "star", "tell", "themed", "timer", "totals", "tries"),
+)
 
 Scheme = Literal["auto", "light", "dark"]
 
@@ -140,7 +161,12 @@ def loader_source(script: str, styles: str) -> str:
     }
     for placeholder, value in values.items():
         script = script.replace(placeholder, value, 1)
-    return str(jsmin(script))
+    return _with_short_names(str(jsmin(script)))
+
+
+def _with_short_names(script: str) -> str:
+    short = {name: f"${letter}" for name, letter in zip(LOADER_NAMES, ascii_letters, strict=False)}
+    return re.sub(r"\w+", lambda word: short.get(word[0], word[0]), script)
 
 
 def _text(name: str) -> str:

@@ -9,10 +9,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agents.models import AgentRequest, RequestStatus
+from agents.words import asked_and_granted
 from mails import places
 from mails.contents.parts import Content, Item, Quote, ids_in, one_line
 from mails.models import Notice
 from messaging.models import Account
+
+DECIDED = {RequestStatus.APPROVED, RequestStatus.REJECTED}
 
 
 def new_requests(account: Account, notices: Sequence[Notice]) -> Content:
@@ -29,7 +32,8 @@ def new_requests(account: Account, notices: Sequence[Notice]) -> Content:
 
 def decisions(account: Account, notices: Sequence[Notice]) -> Content:
     found = [request for request in _requests(notices) if request.requester_id == account.pk]
-    items = [_decision(request) for request in found if request.status in {"approved", "rejected"}]
+    grants = asked_and_granted(found)
+    items = [_decision(request, grants.get(request.pk)) for request in found if request.status in DECIDED]
     return Content(
         subject=items[0].sentence if len(items) == 1 else _("Your agent requests are decided"),
         reason=_("You get this mail because you have asked for an agent."),
@@ -39,7 +43,9 @@ def decisions(account: Account, notices: Sequence[Notice]) -> Content:
 
 def _requests(notices: Sequence[Notice]) -> list[AgentRequest]:
     ids = ids_in(notices, "requestId")
-    return list(AgentRequest.objects.filter(pk__in=ids).select_related("requester").order_by("created_at", "id"))
+    return list(
+        AgentRequest.objects.filter(pk__in=ids).select_related("requester", "agent").order_by("created_at", "id")
+    )
 
 
 def _new(request: AgentRequest) -> Item:
@@ -48,11 +54,14 @@ def _new(request: AgentRequest) -> Item:
     return Item(sentence, places.request_in_admin(request.pk), _("Review it"), Quote.of(request.purpose))
 
 
-def _decision(request: AgentRequest) -> Item:
+def _decision(request: AgentRequest, grants: Sequence[tuple[str, str]] | None) -> Item:
     names: dict[str, Any] = {"agent": request.agent_handle}
     reason = [_("Reason: %(reason)s") % {"reason": one_line(request.reason, 500)}] if request.reason else []
     if request.status == RequestStatus.APPROVED:
         sentence = _("Your agent @%(agent)s is approved") % names
-        return Item(sentence, places.agent(request.agent_handle), _("Create its token"), details=reason)
+        if grants:
+            sentence = _("Your agent @%(agent)s is approved, for less than you asked") % names
+        details = [*(f"{label}: {one_line(grant, 500)}" for label, grant in grants or ()), *reason]
+        return Item(sentence, places.agent(request.agent_handle), _("Create its token"), details=details)
     sentence = _("Your request for the agent @%(agent)s was rejected") % names
     return Item(sentence, places.agents(), _("Open my agents"), details=reason)

@@ -41,7 +41,8 @@ class SignInAdmin(ReadOnlyModelAdmin):
     search_fields = ["network"]
     search_help_text = (
         f"A whole @handle, or the beginning of a network. Sign-ins are deleted after {STORED_DAYS} days; those on the "
-        "pages and with the API are listed, and those that were refused, or whose second factor was not given."
+        "pages, in the widget and with the API are listed, and those that were refused, or whose second factor was not "
+        "given."
     )
     ordering = ["-pk"]
     fields = ["who", "signed_in", "network_shown", "factors", "door_shown", "result"]

@@ -16,6 +16,7 @@ FACTOR_MAX = 13
 class Door(models.TextChoices):
     PAGES = "pages"
     API = "api", "API"
+    WIDGET = "panel", "widget"
 
 
 class Factor(models.TextChoices):

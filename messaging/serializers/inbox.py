@@ -39,9 +39,13 @@ class EventDataSerializer(serializers.Serializer[Any]):
     )
     requestId = serializers.UUIDField(required=False, help_text="request_decided")
     agentId = serializers.UUIDField(required=False, help_text="agent_narrowed, agent_frozen")
-    scopes = serializers.ListField(child=serializers.CharField(), required=False, help_text="agent_narrowed")
+    scopes = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="request_decided (granted), agent_narrowed"
+    )
     communityIds = serializers.ListField(
-        child=serializers.UUIDField(), required=False, help_text="agent_narrowed; empty: every community"
+        child=serializers.UUIDField(),
+        required=False,
+        help_text="request_decided (granted), agent_narrowed; empty: every community",
     )
     tokenId = serializers.UUIDField(required=False, help_text="token_expiring")
     prefix = serializers.CharField(required=False, help_text="token_expiring")
@@ -56,7 +60,13 @@ class EventSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
         "id": CURSOR,
         **dict.fromkeys(("actor", "pageId", "messageId", "message", "aboutId")),
-        "data": {"requestId": ID, "status": "approved", "reason": None},
+        "data": {
+            "requestId": ID,
+            "status": "approved",
+            "reason": None,
+            "scopes": ["post", "reply"],
+            "communityIds": [],
+        },
     }
     id = serializers.CharField(help_text="The cursor after this event.")
     type = serializers.ChoiceField(choices=[event.value for event in InboxType])

@@ -13,6 +13,8 @@ const forms = ["login", "register"].map(byId).filter(Boolean);
 
 // A key that was held in the panel may press what has the focus here. The person has to read the window first.
 const HASTY_MS = 1000;
+// The log of sign-ins tells the widget's from those of other clients.
+const GUARD = { "X-Community-Panel": "1" };
 const OF_CODE = ["second_factor_required", "invalid_second_factor"];
 // Of the account area on this origin, if it has a session there.
 const ACCOUNT = "/account/continue/";
@@ -23,17 +25,31 @@ async function withoutRefresh({ accessToken, refreshToken, user }) {
   return { accessToken, user };
 }
 
+/** The sign-in of the account area takes addresses and passkeys, in a tab of its own: it would lose the opener here. */
+function openPage(login) {
+  const url = new URL(byId("ways").href);
+  url.searchParams.set("login", login);
+  open(url, "_blank", "noopener");
+  lookAgain();
+}
+
+/** Offer the person who has signed in there, when this window has the focus again. */
+function lookAgain() {
+  addEventListener("focus", () => byId("done").hidden && offerSession());
+}
+
 async function submit(event) {
   event.preventDefault();
   const form = event.target;
   const problem = form.querySelector("[role=alert]");
   const button = form.querySelector("[type=submit]");
   if (button.disabled) return;
+  if (form.id === "login" && /.@/.test(form.elements.handle.value)) return openPage(form.elements.handle.value);
   button.disabled = true;
   problem.hidden = true;
   try {
     const body = Object.fromEntries(new FormData(form));
-    const { record } = await call("POST", `/api/auth/${form.id}`, { body });
+    const { record } = await call("POST", `/api/auth/${form.id}`, { body, headers: GUARD });
     postSession(await withoutRefresh(record));
   } catch (failure) {
     const isOfCode = OF_CODE.includes(failure.code);
@@ -74,6 +90,7 @@ async function offerSession() {
     }
   };
   byId("another").onclick = showForms;
+  byId("forms").hidden = true;
   section.hidden = false;
   button.disabled = true;
   setTimeout(() => { button.disabled = false; }, HASTY_MS);
@@ -123,6 +140,7 @@ if (window.opener && nonce) {
   // Another person may have none.
   byId("handle").oninput = () => askForCode(false);
   document.querySelectorAll("[data-show]").forEach((button) => { button.onclick = () => showForm(button.dataset.show); });
+  byId("ways").onclick = lookAgain;
   if (!await offerSession()) showForms();
 } else {
   byId("lost").hidden = false;

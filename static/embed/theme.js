@@ -36,6 +36,12 @@ class Theme {
     return Object.fromEntries(VARIABLES.map((name) => [name, style.getPropertyValue(`--community-${name}`).trim().slice(0, LENGTH_MAX)]));
   }
 
+  /** The values as JSON, which the page's own may spoil. */
+  encoded() {
+    const quoted = (text) => `"${text.replace(/["\\]/g, "\\$&").replace(/[\n\r\f\t]/g, " ")}"`;
+    return `{${Object.entries(this.values()).map((entry) => entry.map(quoted).join(":"))}}`;
+  }
+
   apply() {
     const { embed } = this;
     if (!embed.host || !embed.host.isConnected) return;

@@ -10,8 +10,8 @@
  * Its only global is `CommunityEmbed`: { version, mount(script), open(id), close(id), destroy([id]), counts(urls) }.
  */
 (function () {
-  "use strict";
-
+  // Those of its start: what a page replaces later is not used.
+  const { CustomEvent, Map, URLSearchParams, fetch, setTimeout } = window;
   const LANGUAGES = "/*languages*/".split(" ");
 
   const embeds = new Map();
@@ -74,11 +74,19 @@
     return location.href.split("#")[0] + (/^#[!/]/.test(location.hash) ? location.hash : "");
   }
 
+  /** Whether the page declares its colour scheme, which the embed then inherits. */
+  function hasScheme() {
+    return getComputedStyle(document.documentElement).colorScheme !== "normal" || document.querySelector("[name=color-scheme]");
+  }
+
   function make(tag, props, parent) {
     const node = Object.assign(document.createElement(tag), props);
     parent?.append(node);
     return node;
   }
+
+  /** JSON of a URL. The page's own JSON may be replaced, or obey a `toJSON` of its arrays. */
+  const quoted = (text) => '"' + text.replace(/["\\]/g, "\\$&") + '"';
 
   class Embed {
     constructor(script, id) {
@@ -156,7 +164,7 @@
         return;
       }
       if (!this.label) this.paint();
-      this.attach(this.target && this.spot);
+      this.attach(this.spot);
       if (this.trigger) this.track("trigger_view");
       this.arrive();
       this.showPage();
@@ -186,7 +194,7 @@
     /** A discussion in the page takes its place before the config is loaded: a reader may be there by then. */
     create() {
       this.host = make("community-embed", { role: "complementary", dir: this.lang === "ar" ? "rtl" : "ltr" });
-      this.host.style.setProperty("--scheme", /^(light|dark)$/.test(this.theme) ? this.theme : "light dark");
+      this.host.style.setProperty("--scheme", /^(light|dark)$/.test(this.theme) ? this.theme : hasScheme() ? "" : "light dark");
       const root = this.host.attachShadow({ mode: "open" });
       const sheet = new CSSStyleSheet();
       sheet.replaceSync("/*styles*/");
@@ -198,15 +206,15 @@
     }
 
     paint() {
-      const look = this.config.triggerConfig || {};
-      const kind = look.type || "corner-tab";
+      const look = this.config.triggerConfig;
+      const kind = look.type;
       this.label = look.message || this.words.open;
       // A custom message is in the language of the site.
       if (!look.message) this.host.lang = this.lang;
       this.host.ariaLabel = this.label;
       if (this.isInPage) return this.buildNearby();
       this.isFloating = kind !== "inline";
-      this.corner = this.isFloating ? "float " + (look.position || "bottom-right").replace("-", " ") : "";
+      this.corner = this.isFloating ? "float " + look.position.replace("-", " ") : "";
       if (this.isFloating) this.host.className = "float";
       this.box.className = [kind, look.size, this.corner].join(" ");
       this.box.style.setProperty("--back", look.color);
@@ -336,10 +344,14 @@
       if (!this.opened || this.ready) return;
       this.frame.remove();
       const hash = new URLSearchParams({ pageUrl: this.pageUrl(), origin: window.origin });
+      // Of the system's colour of text.
+      const isDark = getComputedStyle(this.host).color !== "rgb(0, 0, 0)";
       const query = new URLSearchParams({ serviceId: this.id, lang: this.lang, host: location.host });
       if (this.isInPage) query.set("mode", "inline");
       if (this.theme !== "auto") query.set("theme", this.theme);
-      if (this.site) hash.set("variables", JSON.stringify(this.site.values()));
+      // The frame follows the reader by itself.
+      else if (isDark !== matchMedia("(prefers-color-scheme:dark)").matches) query.set("theme", isDark ? "dark" : "light");
+      if (this.site) hash.set("variables", this.site.encoded());
       this.link.href = this.frame.src = this.app + "/embed/panel?" + query + "#" + hash;
       this.failed.before(this.frame);
     }
@@ -392,7 +404,7 @@
     /** Queue an event until the first click or the end of the visit: a visit without a click sends no early request. */
     track(event) {
       if (navigator.globalPrivacyControl) return;
-      this.queue.push(JSON.stringify({ serviceId: this.id, event, pageUrl: location.href.split(/[?#]/)[0] }));
+      this.queue.push(`{"serviceId":"${this.id}","event":"${event}","pageUrl":"${location.href.split(/[?#]/)[0]}"}`);
       if (this.clicked) this.flush();
     }
 
@@ -418,7 +430,7 @@
   /** Request the counts of at most 100 pages, in the order of their URLs: of what an embed shows, by default the first active one. */
   async function counts(urls, [embed] = ordered()) {
     // A text is sent as text/plain, which needs no preflight.
-    const response = await fetch(embed.app + "/v1/presence/counts", { method: "POST", credentials: "omit", body: JSON.stringify({ urls, embedId: embed.id }) });
+    const response = await fetch(embed.app + "/v1/presence/counts", { method: "POST", credentials: "omit", body: `{"embedId":"${embed.id}","urls":[${urls.map(quoted)}]}` });
     if (response.ok) return (await response.json()).counts;
     throw Error("counts " + response.status);
   }

@@ -18,6 +18,7 @@ from agents.services import approve_request, freeze_agent, narrow_agent, reject_
 from messaging.models import Account
 from tests.admin.bystanders import Unchanged
 from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder, agent_with_token
+from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
@@ -157,6 +158,32 @@ def test_the_page_of_a_decided_request_has_reason_and_next_step(client: Client, 
     shown = text(client, f"/account/agents/requests/{rejected.pk}/")
     assert "&lt;script&gt;" in shown
     assert "tokens/new" not in shown
+
+
+@pytest.mark.parametrize(
+    ("scopes", "granted"), [(["reply"], "Reply"), (None, "Write posts, Reply, Quote, React")], ids=["both", "place"]
+)
+def test_page_inbox_and_record_say_that_less_was_granted(
+    client: Client, person: Account, scopes: list[str] | None, granted: str
+) -> None:
+    community = CommunityFactory(name="Harbour")
+    whole, narrowed = (RequestFactory(requester=person) for _ in range(2))
+    approve_request(request_id=whole.pk, by=SuperAdminFactory())
+    approve_request(request_id=narrowed.pk, by=SuperAdminFactory(), scopes=scopes, community_ids=[community.pk])
+    asked = "Write posts, Reply, Quote, React (all communities)"
+    inbox, page = text(client, "/account/inbox/"), text(client, f"/account/agents/requests/{narrowed.pk}/")
+    for shown in (inbox, page):
+        assert f'<dt>Asked for</dt><dd dir="auto">{asked}</dd>' in shown
+        assert f'<dt>Granted</dt><dd dir="auto">{granted} (Harbour)</dd>' in shown
+        assert shown.count("less than was asked") == 1
+    assert "Granted</dt>" not in text(client, f"/account/agents/requests/{whole.pk}/")
+    records = {row["id"]: row for row in Api.as_person(person).get("/v1/agent-tokens/requests").json["requests"]}
+    assert records[str(narrowed.pk)]["grantedScopes"] == (scopes or narrowed.scopes)
+    assert records[str(narrowed.pk)]["grantedCommunityIds"] == [str(community.pk)]
+    assert records[str(whole.pk)]["grantedScopes"] == whole.scopes
+    pending = RequestFactory(requester=person)
+    shown = Api.as_person(person).get(f"/v1/agent-tokens/requests/{pending.pk}").json
+    assert (shown["grantedScopes"], shown["grantedCommunityIds"]) == (None, None)
 
 
 def test_the_page_of_an_agent_shows_what_holds(client: Client, person: Account) -> None:

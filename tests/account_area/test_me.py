@@ -100,7 +100,7 @@ def test_the_list_has_own_posts_and_pages_with_a_fixed_number_of_queries(
     posts(1, person, status="deleted")
     seen, path = 0, "/account/me/posts/"
     while path:
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             text = client.get(path).content.decode()
         assert "Of another person" not in text
         seen += text.count("/delete/")

@@ -444,7 +444,7 @@ def test_a_page_has_a_fixed_number_of_queries(
             Moderator.objects.create(community=community, account=PersonFactory())
         reported(community)
     for page in ("?state=pending", "?state=reported", "?state=recent", "?state=hidden", *PAGES[1:]):
-        with django_assert_max_num_queries(15):
+        with django_assert_max_num_queries(16):
             body = html(client, path(community) + page)
         assert len(body.encode()) < 100_000, page
 

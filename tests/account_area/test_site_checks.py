@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from typing import Any
 
 import pytest
@@ -11,16 +12,18 @@ from hypothesis import strategies as st
 
 from account_area.sites.code_check import CODE_MAX, faults_of_code
 from embeds import sightings
-from embeds.models import Embed
+from embeds.models import Embed, Sighting
 from embeds.services import update_embed
-from messaging.models import Account
+from messaging.models import Account, Moderator
 from tests.admin.bystanders import Unchanged
 from tests.api import Api
 from tests.embeds.making import EVENTS, UNKNOWN_ID, an_embed
+from tests.factories import MessageFactory, PersonFactory
 
 pytestmark = pytest.mark.django_db
 SITES = "/account/sites/"
 APP = "https://app.example"
+SHOP = "https://shop.example"
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +84,73 @@ def test_a_refused_domain_is_told_and_can_be_added(client: Client, site: Embed, 
     assert seen(client, site) == ("seen", "We have seen your widget on shop.example:8443.")
 
 
+@pytest.mark.parametrize(
+    ("lists", "origin", "sentence", "offered"),
+    [
+        (
+            {"domain_blacklist": ["*.example"]},
+            SHOP,
+            "your entry *.example refuses this domain.",
+            False,
+        ),
+        ({}, SHOP, "it is not one of the domains of the site.", True),
+        ({"domain_whitelist": []}, SHOP, "but your domains allow it now.", False),
+        ({}, "null", "A page without a domain, such as a file, asked for the widget.", False),
+        ({"domain_whitelist": []}, "null", "but your domains allow it now.", False),
+    ],
+)
+def test_a_refused_page_is_told_the_rule_that_refuses_it(
+    client: Client, site: Embed, person: Account, lists: dict[str, Any], origin: str, sentence: str, offered: bool
+) -> None:
+    load(site, origin)
+    update_embed(embed_id=site.pk, owner=person, **lists)
+    state, said = seen(client, site)
+    assert (state, sentence in said) == ("refused", True), said
+    page = install(client, site)
+    assert (said in unescape(page), "to the domains of the site</button>" in page) == (True, offered)
+    assert said in unescape(client.get(f"{SITES}{site.pk}/").content.decode())
+    assert "Refused on its pages" in client.get(SITES).content.decode()
+
+
+def test_a_site_with_visits_is_not_called_unseen(client: Client, site: Embed) -> None:
+    other = an_embed(site.owner)
+    for address, words in ((f"{SITES}{site.pk}/", "Waiting for the first visit."), (SITES, "Not seen yet")):
+        assert words in client.get(address).content.decode()
+    load(site)
+    assert "Waiting" not in client.get(f"{SITES}{site.pk}/").content.decode()
+    Api().post(EVENTS, {"serviceId": str(site.pk), "event": "embed_load", "pageUrl": "https://site.example/"})
+    Sighting.objects.all().delete()
+    assert seen(client, site) == ("lost", "We have not seen your widget in the last 30 days.")
+    assert "not seen your widget in the last 30 days" in client.get(f"{SITES}{site.pk}/").content.decode()
+    listed = client.get(SITES).content.decode()
+    assert (listed.count("Not seen for 30 days"), listed.count("Not seen yet")) == (1, 1)
+    assert seen(client, other)[0] == "waiting"
+
+
+def test_a_page_that_was_seen_over_http_is_called_so(client: Client, site: Embed) -> None:
+    post = MessageFactory(community=site.community, page__url="https://site.example/a", author=site.owner)
+    MessageFactory(page__url="https://site.example/b", author=site.owner)
+    Moderator.objects.get_or_create(community=site.community, account=site.owner)
+    queue = f"/account/communities/{site.community.slug}/moderation/?state=recent"
+    places = [queue, "/account/me/posts/", f"{SITES}{site.pk}/posts/?state=recent"]
+    load(site, "http://site.example")
+    assert seen(client, site) == ("seen", "We have seen your widget on http://site.example.")
+    assert 'data-page-url="http://site.example/"' in client.get(f"{SITES}{site.pk}/preview/").content.decode()
+    for place in places:
+        page = client.get(place).content.decode()
+        assert f'href="http://{post.page.normalized_url.removeprefix("https://")}' in page, place
+        assert "http://site.example/b" not in page, place
+    # Neither a stranger's widget nor one of another community tells.
+    Moderator.objects.filter(account=site.owner).update(account=PersonFactory())
+    assert "http://site.example" not in client.get("/account/me/posts/").content.decode()
+    Moderator.objects.update(account=site.owner)
+    sightings._written.clear()
+    load(site)
+    assert seen(client, site) == ("seen", "We have seen your widget on site.example.")
+    for place in places:
+        assert "http://site.example" not in client.get(place).content.decode(), place
+
+
 def test_a_host_that_other_entries_decide_by_now_is_not_added(client: Client, site: Embed, person: Account) -> None:
     allowed = "The widget is allowed on shop.example already: nothing was added."
     refused = "Not shown on shop.example: your entry {} refuses this domain."
@@ -136,7 +206,7 @@ def test_the_check_up_knows_where_the_widget_was_seen(client: Client, site: Embe
     settings.APP_URL = "http://app.example"
     page = install(client, site, address="https://site.example/")
     assert "the code may be missing" in page
-    assert "Browsers refuse that" in page
+    assert "If the page is https" in page
     load(site, "https://www.site.example")
     assert "seen the widget on www.site.example, but not on this" in install(client, site, address="site.example")
     load(site)

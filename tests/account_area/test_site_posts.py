@@ -427,7 +427,7 @@ def test_a_page_with_full_cards_has_a_fixed_number_of_queries(
         other = MessageFactory(community=community)
         hide_author(client, community, other.author_id)
     for state in ("pending", "reported", "recent", "hidden"):
-        with django_assert_max_num_queries(19):
+        with django_assert_max_num_queries(20):
             page = html(client, posts_path(site), state=state)
         assert len(ids_of(page)) == POSTS_OF_PAGE
         assert len(page.encode()) < 100_000

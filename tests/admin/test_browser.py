@@ -193,7 +193,7 @@ def test_approve_by_keyboard_only(page: Page) -> None:
     page.keyboard.press("Space")
     tab_to(page, "Approve")
     page.keyboard.press("Enter")
-    expect_message(page, "approved.")
+    expect_message(page, "granted: reply, quote, react in every community.")
     assert Agent.objects.get().scopes == ["reply", "quote", "react"]
 
 

@@ -92,7 +92,12 @@ def test_approve_in_the_list_grants_what_the_row_offers(
     request = RequestFactory(community_ids=[granted.pk, denied.pk])
     sent = {"scopes": ["post"], "community_ids": [str(granted.pk)], "reason": ""}
     status, answer = decide_json(admin_client, request, "approve", **sent)
-    assert (status, answer["state"], answer["kind"], answer["undo"]) == (200, "approved", "good", "undo")
+    assert (status, answer["state"], answer["kind"], answer["undo"]) == (200, "approved, narrowed", "good", "undo")
+    of_both = f"asked: post, reply, quote, react in {granted.name}, {denied.name}"
+    for shown in (answer["text"], read(admin_client, AgentRequest, "changelist"), read(admin_client, request)):
+        assert f"{of_both}; granted: post in {granted.name}" in shown
+    assert f"{request}: approved, narrowed</span>" in read(admin_client, RequestFactory())
+    assert "asked: post" not in read(admin_client, other)
     agent = Agent.objects.exclude(pk=other.agent.pk).get()
     assert (agent.scopes, agent.community_ids) == (["post"], [granted.pk])
     assert LogEntry.objects.get(object_id=str(request.pk)).user_id == boss.pk

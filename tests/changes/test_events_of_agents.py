@@ -41,6 +41,7 @@ def test_an_approval_is_an_event_of_the_requester_and_of_the_agent(boss: Account
     Api.as_person(boss).post(f"{REQUESTS}/{request.pk}/approve", {"reason": "Fine"})
     request.refresh_from_db()
     expected = {"requestId": str(request.pk), "status": "approved", "reason": "Fine"}
+    expected |= {"scopes": request.scopes, "communityIds": []}
     (event,) = events(Api.as_person(request.requester))
     assert (event["type"], event["actor"], event["data"]) == ("request_decided", None, expected)
     assert [event[name] for name in ("pageId", "messageId", "message", "aboutId")] == [None] * 4

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.management import load_command_class
 
 from messaging.models import Community
 from tests.agents.factories import agent_with_token
@@ -63,6 +64,10 @@ def test_a_repeated_rule_extends_a_list_and_is_refused_for_a_flag() -> None:
     rules = ("--rule", "allowedTagTypes=claim", "--rule", "allowedTagTypes=note")
     assert run_json("create_community", "Harbour", *rules)["rules"]["allowedTagTypes"] == ["claim", "note"]
     assert "readOnly" in refused("create_community", "Harbour", "--rule", "readOnly=true", "--rule", "readOnly=false")
+    cleared = run_json("create_community", "Harbour", "--rule", "allowedTagTypes=")
+    assert cleared["rules"]["allowedTagTypes"] == []
+    usage = " ".join(load_command_class("messaging", "create_community").create_parser("", "").format_help().split())
+    assert "A list (allowedTagTypes) has commas between its values" in usage
 
 
 def test_blocked_words_of_the_command_apply_to_posts() -> None:

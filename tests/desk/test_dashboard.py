@@ -94,8 +94,26 @@ def test_the_link_to_a_post_whose_text_is_forgotten_has_a_text(overview: Any) ->
     assert "looked at" in text
 
 
+def test_an_empty_plot_says_none_only_after_a_count(overview: Any, admin_client: Client) -> None:
+    """A start counts at once, but only if that has never been done."""
+    holder = agent_with_token()
+    for is_counted in (False, True):
+        text, of_agent = overview(), read(admin_client, holder.agent)
+        # Eight plots and two lists; of an agent's three plots, that of refused calls reads the rows themselves.
+        for page, uncounted, none in ((text, 10, 0), (of_agent, 2, 1)):
+            found = (page.count("Not counted yet."), len(re.findall(r"None in (?:the last )?30 days", page)))
+            assert found[0] == (0 if is_counted else uncounted)
+            assert (found[1] > none) is is_counted
+        assert (" <b>0</b></span>" in text) is is_counted
+        call_command("roll_up_desk", "--first", "--interval=60")
+    row = RollUp.objects.get()
+    call_command("roll_up_desk", "--first")
+    assert RollUp.objects.get().finished_at == row.finished_at
+    assert (row.interval_minutes, 'unknown"><b>Housekeeping' in overview()) == (60, False)
+
+
 def test_housekeeping_that_is_late_is_shown_with_its_last_run(overview: Any) -> None:
-    assert "has not run yet" in overview()
+    assert '<li class="unknown"><b>Housekeeping</b>\n<span>has not run yet' in overview()
     RollUp.objects.create(finished_at=timezone.now() - timedelta(hours=1), interval_minutes=60)
     assert "late, last run" not in overview()
     RollUp.objects.update(finished_at=timezone.now() - timedelta(hours=5))
@@ -131,7 +149,7 @@ def test_the_health_names_what_is_away_and_the_release(
     monkeypatch.setattr(health_checks, "FREE_BYTES", 2**60)
     assert line("Disk").startswith("bad: ")
     settings.REDIS_URL = ""
-    assert line("Redis") == "good: not used"
+    assert line("Redis") == "unknown: not used"
     settings.REDIS_URL = f"unix://{tmp_path}/nothing-here.sock"
     settings.CACHES = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": settings.REDIS_URL}}
     assert line("Redis") == "bad: away"

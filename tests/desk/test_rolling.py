@@ -177,7 +177,12 @@ def test_refusals_by_code_and_views_of_the_days_since_the_last_run() -> None:
     for day, calls in ((today(), 2), (yesterday, 3)):
         for code in ("missing_scope:post", "missing_scope:react"):
             RefusedCall.objects.create(agent=holder.agent, day=day, operation="createMessage", code=code, calls=calls)
-    EmbedCount.objects.create(embed_id=an_embed().pk, day=today(), path="/a", event="trigger_view", count=7)
+    in_page = an_embed(trigger_config={"mode": "inline"})
+    for embed, event, count in (
+        *((an_embed(), "trigger_view", 4), (an_embed(), "embed_load", 100)),
+        *((in_page, "embed_load", 3), (in_page, "panel_open", 100)),
+    ):
+        EmbedCount.objects.create(embed_id=embed.pk, day=today(), path="/a", event=event, count=count)
     roll_up()
     assert (total(Total.REFUSALS, "missing_scope"), total(Total.REFUSALS, "missing_scope", day=yesterday)) == (4, 6)
     assert total(Total.VIEWS) == 7

@@ -81,7 +81,7 @@ def test_chart_is_well_formed_without_script_or_style() -> None:
     send(embed, "trigger_view", timezone.now())
     today = timezone.now().date()
     for first in (today, today - timedelta(days=29)):
-        html = daily_chart(summarize(embed_id=embed.pk, first=first, last=today))
+        html = daily_chart(summarize(embed_id=embed.pk, first=first, last=today), is_inline=False)
         root = ElementTree.fromstring(html.strip())
         days = (today - first).days + 1
         assert [key.text.strip() for key in root.findall("figure/figcaption/span")] == ["views", "clicks", "visitors"]
@@ -91,6 +91,16 @@ def test_chart_is_well_formed_without_script_or_style() -> None:
             assert element.tag != "script"
             assert not {"style", "onclick"} & set(element.keys())
             assert float(element.get("height", 1)) >= 0
+
+
+def test_the_chart_of_a_discussion_in_the_page_has_its_views(admin: Client) -> None:
+    embed = an_embed(trigger_config={"mode": "inline"})
+    for event in ("embed_load", "embed_load", "panel_open"):
+        send(embed, event, timezone.now())
+    text = page(admin, embed).content.decode()
+    assert 'aria-label="Views of pages by day, at most 2"' in text
+    assert 'aria-label="Discussions reached by day, at most 1"' in text
+    assert "of the trigger" not in text
 
 
 @pytest.fixture

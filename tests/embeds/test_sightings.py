@@ -57,6 +57,35 @@ def test_an_event_adds_the_path_and_no_query() -> None:
     assert seen(embed) == {"site.example": (False, "/blog")}
 
 
+@pytest.mark.parametrize(
+    ("addresses", "is_plain"),
+    [
+        (["http://site.example"], True),
+        (["HTTP://site.example/a", "http://site.example"], True),
+        (["http://site.example", "https://site.example/a"], False),
+        (["https://site.example", "http://site.example/a"], False),
+    ],
+)
+@pytest.mark.parametrize("seconds", [0, 60])
+def test_one_visit_over_https_tells_that_a_site_has_it(
+    addresses: list[str], is_plain: bool, seconds: int, settings: Any
+) -> None:
+    settings.SIGHTING_SECONDS = seconds
+    embed, other = an_embed(), an_embed()
+    for address in addresses:
+        load(embed, address) if address.endswith("example") else event(embed, address)
+    load(other, "http://site.example")
+    sightings.flush()
+    assert Sighting.objects.get(embed_id=embed.pk).is_plain is is_plain
+    assert Sighting.objects.get(embed_id=other.pk).is_plain
+    # As after a visit that an earlier release noted.
+    Sighting.objects.update(is_plain=None)
+    sightings._written.clear()
+    load(embed, "http://site.example")
+    sightings.flush()
+    assert Sighting.objects.get(embed_id=embed.pk).is_plain
+
+
 def test_a_refused_host_is_stored_as_refused_until_it_is_allowed() -> None:
     embed = an_embed(domain_whitelist=["other.example"])
     assert load(embed) == 403
@@ -96,9 +125,9 @@ def test_an_unknown_embed_stores_nothing() -> None:
 
 def test_a_host_is_written_at_most_once_a_minute(django_assert_num_queries: Any) -> None:
     embed = an_embed()
-    sightings.note(embed_id=embed.pk, host="site.example")
+    sightings.note(embed_id=embed.pk, host="site.example", address=SITE)
     with django_assert_num_queries(0):
-        sightings.note(embed_id=embed.pk, host="site.example")
+        sightings.note(embed_id=embed.pk, host="site.example", address=SITE)
 
 
 def test_visits_of_one_second_are_written_together(settings: Any) -> None:
@@ -169,7 +198,7 @@ def test_notes_of_one_batch_are_limited(settings: Any) -> None:
     settings.SIGHTING_SECONDS = 3600
     embed = an_embed()
     for number in range(sightings.NOTES_MAX + 10):
-        sightings.note(embed_id=embed.pk, host=f"site-{number}.example")
+        sightings.note(embed_id=embed.pk, host=f"site-{number}.example", address=SITE)
     assert len(sightings._noted) == sightings.NOTES_MAX
     sightings._noted.clear()
 
@@ -197,7 +226,7 @@ def test_processes_that_write_the_same_hosts_at_once_all_succeed() -> None:
     embeds = [an_embed() for _ in range(5)]
 
     def write(turn: int) -> int:
-        rows = [(embed.pk, "site.example", False, "") for embed in (embeds if turn % 2 else embeds[::-1])]
+        rows = [(embed.pk, "site.example", False, "", True) for embed in (embeds if turn % 2 else embeds[::-1])]
         return sightings.execute(sightings.WRITE, [list(column) for column in zip(*rows, strict=True)])
 
     with ThreadPoolExecutor(4) as pool:

@@ -62,6 +62,17 @@ def test_a_decision_is_mailed_to_the_requester(mail_server: MailServer) -> None:
     assert not Notice.objects.exists()
 
 
+def test_the_mail_of_an_approval_says_that_less_was_granted(mail_server: MailServer) -> None:
+    asked = RequestFactory(requester=reachable(), agent_handle="tide_bot", scopes=["post", "reply"])
+    approve_request(request_id=asked.pk, by=SuperAdminFactory(), scopes=["reply"])
+    send_all()
+    (mail,) = mail_server.mails
+    assert mail["Subject"] == "Your agent @tide_bot is approved, for less than you asked"
+    for part in ("plain", "html"):
+        assert "Asked for: Write posts, Reply (all communities)" in part_of(mail, part)
+        assert "Granted: Reply (all communities)" in part_of(mail, part)
+
+
 @pytest.mark.parametrize("name", ["Mira", "Müller 🙂", "M" * 60])
 def test_names_and_texts_of_others_are_only_text_of_a_mail(mail_server: MailServer, name: str) -> None:
     post = MessageFactory(author=reachable(answer=AT_ONCE), page__url="https://paper.example/story")

@@ -169,3 +169,26 @@ def test_the_log_ends_after_ninety_days(person: Account) -> None:
     assert sign_ins.prune(now=later, dry_run=False) == {"sign-ins": 1}
     assert not SignIn.objects.filter(pk=old.pk).exists()
     assert SignIn.objects.count() == 1
+
+
+def test_sign_ins_in_the_window_of_the_widget_are_told_from_those_of_other_clients(person: Account) -> None:
+    secret = add_app(person)
+    own = {"X-Community-Panel": "1", "Origin": "http://testserver"}
+    foreign = own | {"Origin": "https://site.example"}
+    for headers, sent in (
+        (own, {"password": "a wrong passphrase"}),
+        (own, {}),
+        (own, {"code": code_of(secret)}),
+        (foreign, {"password": "a wrong passphrase"}),
+        ({"Origin": own["Origin"]}, {"password": "a wrong passphrase"}),
+    ):
+        Api().post("/api/auth/login", {"handle": person.handle, "password": PASSWORD} | sent, headers=headers)
+    assert [(door, second, refused) for _handle, door, _first, second, refused in logged()] == [
+        ("panel", "", True),
+        ("panel", "code", False),
+        ("api", "", True),
+        ("api", "", True),
+    ]
+    boss = Client()
+    boss.force_login(SuperAdminFactory())
+    assert "widget" in [cell for row in rows_of(read(boss, SignIn, "changelist")) for cell in row]

@@ -164,6 +164,8 @@ class Site:
         elif path.startswith("/api/embeds/config/"):
             service_id = path.rsplit("/", 1)[1]
             config = {**self.config, **self.configs.get(service_id, {}), "id": service_id}
+            # The service stores what an owner leaves out.
+            config["triggerConfig"] = {"type": "corner-tab", "position": "bottom-right"} | config["triggerConfig"]
             body = json.dumps(config | self._words(config, urlsplit(request.url).query))
             route.fulfill(
                 status=self.config_status,

@@ -163,6 +163,28 @@ def test_a_reader_in_the_middle_of_a_thread_keeps_the_place_and_is_offered_new_p
     expect(thread.locator("article").first).to_contain_text("Breaking")
 
 
+@pytest.mark.django_db(transaction=True)
+def test_the_open_posts_of_a_discussion_are_printed_without_controls(live: Live) -> None:
+    live.messages(3, "Printed {n}")
+    live.attributes = ' data-mode="inline"'
+    page = live.context.new_page()
+    page.goto(live.url)
+    thread = thread_of(page)
+    wait_for_whole_frame(page)
+    shown = thread.locator("button:visible, form:visible, select:visible, textarea:visible")
+    assert shown.count() > 3
+    page.emulate_media(media="print")
+    expect(thread.locator("article:visible")).to_have_count(3)
+    expect(thread.get_by_text("Printed 1")).to_be_visible()
+    assert [one.inner_text() for one in shown.all()] == []
+
+
+def test_a_trigger_is_not_printed(site: Site) -> None:
+    page = site.open()
+    page.emulate_media(media="print")
+    expect(page.locator("community-embed")).to_be_hidden()
+
+
 def test_two_places_and_a_panel_follow_navigation(site: Site) -> None:
     site.page = html(tag("e1", data_mode="inline") + "<div id=two></div>" + tag("e2"), "")
     site.page += tag("e3", data_mode="inline", data_target="#two")

@@ -63,6 +63,37 @@ def test_trigger_has_the_accent_if_that_is_an_opaque_colour(site: Site) -> None:
     assert site.app_paths().count("/api/embeds/config/e1") == len(ACCENTS)
 
 
+@pytest.mark.parametrize(
+    ("head", "prefers", "is_dark", "theme"),
+    [
+        ("", "dark", True, None),
+        ("", "light", False, None),
+        ("<style>:root { color-scheme: light }</style>", "dark", False, "light"),
+        ("<style>:root { color-scheme: dark }</style>", "light", True, "dark"),
+        ("<style>:root { color-scheme: light dark }</style>", "dark", True, None),
+        ("<style>:root { color-scheme: only light }</style>", "dark", False, "light"),
+        ('<meta name="color-scheme" content="dark">', "light", True, "dark"),
+        ('<meta name="color-scheme" content="light">', "dark", False, "light"),
+        ('<meta name="color-scheme" content="light dark">', "light", False, None),
+    ],
+)
+def test_without_a_choice_the_embed_has_the_scheme_of_its_page(
+    site: Site, head: str, prefers: Any, is_dark: bool, theme: str | None
+) -> None:
+    site.page = html(tag(), head=head)
+    page = site.context.new_page()
+    page.emulate_media(color_scheme=prefers)
+    page.goto(HOST)
+    page.get_by_role("button", name="Talk").click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    dialog = page.get_by_role("dialog")
+    assert dialog.evaluate(BACKGROUND) == (DARK if is_dark else LIGHT)
+    assert page.frames[-1].evaluate("new URLSearchParams(location.search).get('theme')") == theme
+    if head.startswith("<style>:root { color-scheme: dark"):
+        page.evaluate("document.documentElement.style.colorScheme = 'light'")
+        assert dialog.evaluate(BACKGROUND) == LIGHT
+
+
 def test_sheet_that_is_missing_or_forbidden_leaves_the_colours_of_the_embed(site: Site) -> None:
     site.page = html(tag(data_theme="https://other.test/none.css"))
     site.context.route("https://other.test/**", lambda route: route.abort())

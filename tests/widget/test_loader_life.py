@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.widget.live import intercept, wait_for_first
 from tests.widget.sites import APP, HOST, SCRIPT, Site, answering, html, tag
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
@@ -207,6 +208,93 @@ def test_loader_throws_no_exception_into_a_hostile_page(site: Site) -> None:
         navigate(page, "/next")
         assert page.evaluate("bad") == [], name
         page.close()
+    assert site.errors == []
+
+
+# As Prototype.js 1.6, MooTools 1.2 and pages of our days change what browsers have, before the loader starts.
+PROTOTYPE = """
+Object.toJSON = (value) => `"${value}"`;
+Array.prototype.toJSON = function () { return "[" + this.map(Object.toJSON).join(",") + "]"; };
+String.prototype.toJSON = function () { return Object.toJSON(this); };
+const each = function (work, thing) {
+  const all = [];
+  for (const one of this) all.push(work.call(thing, one, all.length));
+  return all;
+};
+Array.prototype.map = Array.prototype.collect = each;
+Array.prototype.entries = Array.prototype.toArray = function () { return [].concat(this); };
+Array.prototype.reverse = function (inline) { return (inline === false ? this.toArray() : this).sort(() => -1); };
+Array.from = (list) => (list ? [].slice.call(list) : []);
+document.getElementsByClassName = () => [];
+"""
+MOOTOOLS = """
+window.JSON = { encode: String, decode: eval };
+Function.prototype.bind = function (bind) { return (...values) => this.apply(bind, values); };
+Array.from = (item) => (item === null ? [] : item.length === undefined ? [item] : [].slice.call(item));
+window.Element = function (tag) { return document.createElement(tag); };
+window.Event = function (event) { return event; };
+"""
+FROZEN = """
+for (const one of [Object, Array, Function, String, Promise, Map, Element, HTMLElement, Node, Document]) {
+  Object.freeze(one.prototype);
+}
+Object.freeze(history); Object.freeze(customElements);
+"""
+PATCHED = """
+const [push, send] = [history.pushState, window.fetch];
+history.pushState = function (...values) { push.apply(this, values); dispatchEvent(new Event("locationchange")); };
+window.fetch = (...values) => send.apply(window, values).then((response) => response.clone());
+customElements.define = () => { throw new Error("no"); };
+customElements.get = () => class {};
+"""
+# As it is found after the start of the loader.
+REPLACED = "for (const name of ['fetch', 'JSON', 'URLSearchParams', 'CustomEvent', 'setTimeout']) window[name] = null"
+BEFORE = {"prototype": PROTOTYPE, "mootools": MOOTOOLS, "frozen": FROZEN, "patched": PATCHED, "later": ""}
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_pages_that_change_built_ins_have_right_counts_events_and_panels(site: Site, name: str) -> None:
+    odd = f'{HOST}/a?q=1#"b\\c'
+    site.posts = {f"{HOST}/plain": 3}
+    site.page = html(f"{tag(data_count='')}<b data-community-count=/plain></b>")
+    page = site.context.new_page()
+    page.add_init_script(BEFORE[name])
+    page.goto(HOST)
+    expect(page.locator("b[data-community-count]")).to_have_text("3")
+    assert site.counted == [[f"{HOST}/", f"{HOST}/plain"]]
+    asked = page.evaluate("(url) => CommunityEmbed.counts([url]).then(([{ url }]) => url)", odd)
+    assert asked == site.counted[-1][0] == odd
+    if name == "later":
+        page.evaluate(REPLACED)
+    page.get_by_role("button", name="Talk").click()
+    page.frame_locator("iframe").get_by_role("button").wait_for()
+    assert page.frames[-1].evaluate(PAGE_OF_FRAME) == f"{HOST}/"
+    site.wait_for_events(page, 4)
+    assert site.event_names() == ["embed_load", "trigger_view", "trigger_click", "panel_open"]
+    assert {event["pageUrl"] for event in site.events} == {f"{HOST}/"}
+    page.evaluate("history.pushState(null, '', '/next'); document.title = 'next'")
+    page.frames[-1].wait_for_function("(url) => received.at(-1)[1].url === url", arg=f"{HOST}/next")
+    assert site.errors == []
+
+
+def test_a_view_that_is_replaced_before_the_config_is_loaded_takes_its_discussion_with_it(site: Site) -> None:
+    pending = intercept(site.context, "**/api/embeds/config/*")
+    site.page = html(f"<div id=app>{tag(data_mode='inline')}</div><footer>End</footer>")
+    page = site.context.new_page()
+    page.goto(HOST)
+    page.locator("#app > community-embed").wait_for(state="attached")
+    show_view(page, "/other", "<p>A view without a discussion</p>")
+    page.wait_for_function("!document.querySelector('community-embed')")
+    site.context.unroute("**/api/embeds/config/*")
+    with page.expect_response("**/api/embeds/config/*"):
+        wait_for_first(site.context, pending).fallback()
+    page.wait_for_timeout(50)
+    assert (
+        page.evaluate("[...document.querySelectorAll('community-embed')].map((host) => host.parentNode.nodeName)") == []
+    )
+    show_view(page, "/article", tag(data_mode="inline"))
+    page.locator("#app > script + community-embed").wait_for(state="attached")
+    expect(page.locator("community-embed")).to_have_count(1)
     assert site.errors == []
 
 

@@ -187,6 +187,12 @@ def test_picker_is_loaded_when_opened_searched_by_keys_and_shows_recent_emoji_fi
     assert Reaction.objects.get().emoji == emoji
     react = page.get_by_role("button", name="React", exact=True)
     react.click()
+    expect(page.locator(".choice")).to_be_visible()
+    page.get_by_role("button", name="Reply").first.click()
+    expect(page.locator(".choice")).to_be_hidden()
+    expect(page.get_by_label("Reply to")).to_be_focused()
+    page.get_by_role("button", name="Cancel").click()
+    react.click()
     page.get_by_role("button", name="More emoji").click()
     expect(grid.get_by_role("button")).to_have_text([emoji or ""])
     field.press("Escape")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from allauth.account.models import EmailAddress
 from playwright.sync_api import expect
 
 from embeds.widget.locales import words
@@ -153,3 +154,33 @@ def test_a_panel_of_its_own_names_no_site(live: Live, ada: Account) -> None:
     window = open_window(panel, panel)
     expect(window.locator("#handle")).to_be_focused()
     expect(window.locator("#site")).to_be_hidden()
+
+
+def test_a_person_signs_in_with_a_mail_address_on_the_page_and_continues_in_the_panel(live: Live, ada: Account) -> None:
+    EmailAddress.objects.create(user=ada, email="ada@example.com", verified=True, primary=True)
+    panel = live.open_alone()
+    window = open_window(panel, panel)
+    expect(window.locator("#handle")).to_be_focused()
+    expect(window.locator("#ways")).to_have_text("With a mail address or a passkey")
+    assert violations_of_state(window) == []
+    with live.context.expect_page() as opened:
+        window.locator("#ways").click()
+    opened.value.close()
+    with live.context.expect_page() as opened:
+        send_password(window, "ada@example.com")
+    page = opened.value
+    expect(page.get_by_label("Handle or mail address")).to_have_value("ada@example.com")
+    # The browser of the tests gives the focus to every page at once.
+    window.evaluate("dispatchEvent(new Event('focus'))")
+    expect(window.locator("#handle")).to_be_visible()
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/account/")
+    window.evaluate("dispatchEvent(new Event('focus'))")
+    button = window.get_by_role("button", name="Continue as Ada Lovelace")
+    expect(button).to_be_enabled()
+    expect(window.locator("#handle")).to_be_hidden()
+    with window.expect_event("close"):
+        button.click()
+    expect(panel.locator("#account")).to_contain_text("Signed in as Ada Lovelace")
+    assert live.errors == []

@@ -19,6 +19,7 @@ from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
 from agents.models import Agent, Scope
 from agents.services import delete_agent
+from agents.services.grants import community_names
 from config.plots import Counts, Plot, Series
 from config.writes.rate_limits import usages_of
 
@@ -27,7 +28,7 @@ from config.writes.rate_limits import usages_of
 def detail(request: HttpRequest, handle: str) -> HttpResponse:
     agent = queries.own_agent(person_of(request), handle)
     refused_by_day, refused_codes = queries.refusals(agent)
-    names = queries.community_names({*agent.community_ids, *agent.request.community_ids})
+    names = community_names({*agent.community_ids, *agent.request.community_ids})
     context = {
         "agent": agent,
         "tab": "overview",

@@ -20,6 +20,8 @@ from account_area.people import person_of
 from agents.models import RequestStatus, Scope
 from agents.models.request import PENDING_MAX
 from agents.services import cancel_request, request_agent
+from agents.services.grants import community_names
+from agents.words import asked_and_granted
 from config.api import throttling
 
 
@@ -70,7 +72,8 @@ def detail(request: HttpRequest, request_id: UUID) -> HttpResponse:
         "state": state,
         "badge": badge,
         "scopes": [SCOPES[Scope(scope)][0] for scope in row.scopes],
-        "communities": queries.community_names(row.community_ids).values(),
+        "communities": community_names(row.community_ids).values(),
+        "grants": asked_and_granted([row]).get(row.pk),
     }
     return render(request, "account_area/agents/request.html", context)
 

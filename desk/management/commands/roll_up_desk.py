@@ -24,7 +24,11 @@ class Command(BaseCommand):
             "--interval", type=int, metavar="MINUTES", help="when the next run is expected (default: within a day)"
         )
 
+        parser.add_argument("--first", action="store_true", help="do nothing if it was done before")
+
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["first"] and roll_up_row().finished_at is not None:
+            return
         roll_up_row()
         while count_log():
             pass

@@ -52,7 +52,7 @@ def choices_of(request: HttpRequest, action: AdminAction) -> dict[str, list[str]
 def _done(
     rows: DecidableRows, request: HttpRequest, row: Any, action: AdminAction, at: datetime | None
 ) -> HttpResponse:
-    text = f"{rows.name_of(row)}: {action.success_message}."
+    text = f"{rows.name_of(row)}: {rows.outcome(action, row)}."
     if _is_script(request):
         current = rows.get_queryset(request).get(pk=row.pk)
         state, kind = rows.state_of(current)

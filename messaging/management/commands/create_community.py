@@ -29,7 +29,8 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help=f"one of {', '.join(RULES)}; may be repeated. "
+            help=f"one of {', '.join(RULES)}; may be repeated. A list (allowedTagTypes) has commas between its "
+            "values, or the option once for each of them; an empty value clears it. "
             "Example: --rule readOnly=true --rule preModeration=agents --rule allowedTagTypes=claim,evidence",
         )
         parser.add_argument(

@@ -114,12 +114,6 @@ export async function getMessage(id) {
   return message;
 }
 
-/** The published posts and replies of a page that the embed shows. */
-export async function countPosts(url) {
-  const { posts, replies } = (await call("POST", "/v1/presence/counts", { body: { urls: [url], ...EMBED } })).record.counts[0];
-  return posts + replies;
-}
-
 /** List the changes of a page after a cursor: { changes, hasMore, nextCursor }. */
 export async function listChanges(query) {
   return (await call("GET", "/v1/changes", { query: { ...EMBED, ...query } })).record;

@@ -138,6 +138,7 @@ export class Post {
       this.composer.restore();
     }
     fill(this.replyPlace, this.composer.element);
+    if (!this.reactions.choice.hidden) this.reactions.closeChoice();
     this.composer.area.focus();
   }
 

@@ -1,17 +1,15 @@
 /** The controls above the thread: the order, whose posts are shown, and the search of a large discussion. */
 
-import { countPosts } from "./api.js";
 import { icon } from "./dom.js";
 import { explain } from "./failures.js";
 import { later } from "./scripts.js";
 
-// Discussions with more posts and replies have a search.
+// Discussions with more posts and replies have a search, and those of which not all posts are loaded at first.
 const LARGE = 50;
-const READING = ["scroll", "focusin"];
 
 export class Tools {
   constructor(panel, thread) {
-    Object.assign(this, { panel, thread, search: null, counted: null });
+    Object.assign(this, { panel, thread, search: null });
     const [sort, kind, find] = ["sort", "kind", "find"].map((id) => document.getElementById(id));
     Object.assign(this, { sort, kind, find });
     sort.onchange = () => thread.choose({ sort: sort.value });
@@ -50,28 +48,16 @@ export class Tools {
     this.find.closest(".tools").after(this.search.element);
   }
 
-  /** Another page: hide the search until its posts are counted. */
+  /** Another page: hide the search until its posts are loaded. */
   reset() {
     if (this.search) this.search.clear();
     this.find.hidden = true;
-    this.counted = null;
   }
 
-  /**
-   * Show the search if the loaded posts are many. If more follow, count them, once the reader scrolls or moves the focus:
-   * the first posts do not wait for it.
-   */
+  /** Show the search if the loaded posts and their replies are many, or more posts follow. */
   count() {
-    const { posts, cursor, url, pageId } = this.thread;
+    const { posts, cursor } = this.thread;
     const sum = [...posts.values()].reduce((all, { message }) => all + 1 + message.replyCount, 0);
-    if (sum > LARGE) this.find.hidden = false;
-    if (!this.find.hidden || !cursor || this.counted === pageId) return;
-    this.counted = pageId;
-    const count = async () => {
-      READING.forEach((type) => this.panel.scroller.removeEventListener(type, count));
-      const all = await countPosts(url).catch(() => 0);
-      if (pageId === this.thread.pageId && all > LARGE) this.find.hidden = false;
-    };
-    READING.forEach((type) => this.panel.scroller.addEventListener(type, count));
+    if (cursor || sum > LARGE) this.find.hidden = false;
   }
 }

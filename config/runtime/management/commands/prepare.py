@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 from django.conf import settings
@@ -12,8 +13,9 @@ from config.runtime import garbage
 
 class Command(BaseCommand):
     help = (
-        "Migrate the database, create the demo unless DEMO=0, and load the application: what a start does before it "
-        "serves, in one process, since each would import everything again. Safe to repeat."
+        "Migrate the database, create the demo unless DEMO=0, count for the overview if that has never been done, and "
+        "load the application: what a start does before it serves, in one process, since each would import everything "
+        "again. Safe to repeat."
     )
     requires_system_checks = []
 
@@ -24,6 +26,9 @@ class Command(BaseCommand):
             fingerprints.require_known_secrets()
             if settings.DEMO:
                 call_command("demo", verbosity=0)
+            # Else the overview would be empty for an hour.
+            interval = [f"--interval={settings.HOUSEKEEPING_MINUTES}"] if settings.HOUSEKEEPING_MINUTES else []
+            call_command("roll_up_desk", "--first", *interval, stdout=StringIO())
             # If the application did not load, granian would respawn its workers for ever.
             import config.asgi
             import config.wsgi  # noqa: F401

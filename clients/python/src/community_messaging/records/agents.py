@@ -18,6 +18,8 @@ class AgentRequest(TypedDict):
     communityIds: list[str]
     requester: Account
     agent: Account | None
+    grantedScopes: list[str] | None
+    grantedCommunityIds: list[str] | None
     decidedBy: Account | None
     decidedAt: str | None
     reason: str | None
