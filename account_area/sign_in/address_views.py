@@ -14,7 +14,8 @@ from account_area.page import account_page
 from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import AddressForm
 from account_area.sign_in.recent import recent_sign_in_needed
-from account_area.sign_in.throttles import count_mail
+from messaging.services.sign_in_limits import count_mail
+from messaging.visitors import visitor_of
 
 
 @account_page
@@ -74,7 +75,7 @@ def _confirm(request: HttpRequest, confirmation: EmailConfirmationHMAC) -> bool:
 
 
 def _add(*, request: HttpRequest, address: str) -> bool:
-    count_mail(request, address)
+    count_mail(address=address, visitor=visitor_of(request, session_of=request.user.pk))
     EmailAddress.objects.filter(user_id=request.user.pk, verified=False).delete()
     if not EmailAddress.objects.filter(user_id=request.user.pk, email=address.lower()).exists():
         EmailAddress.objects.add_new_email(request, request.user, address)

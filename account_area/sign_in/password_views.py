@@ -22,11 +22,12 @@ from account_area.sign_in.adapters import absolute, send_mail
 from account_area.sign_in.forms import AddressForm, ChangePasswordForm, NewPasswordForm
 from account_area.sign_in.people import verified_address
 from account_area.sign_in.recent import recent_sign_in_needed
-from account_area.sign_in.throttles import count_confirmation, count_mail
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind
 from messaging.services.accounts import check_password, choose_password
 from messaging.services.second_factor import has_second_factor
+from messaging.services.sign_in_limits import count_mail
+from messaging.visitors import visitor_of
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -113,9 +114,10 @@ def _changed(request: HttpRequest) -> HttpResponse:
 
 def _replace(*, request: HttpRequest, form: ChangePasswordForm) -> bool:
     person = person_of(request)
-    count_confirmation(request, person)
+    visitor = visitor_of(request, session_of=person.pk)
     try:
-        checked = check_password(handle=person.handle, password=form.cleaned_data["current"]).password
+        current = form.cleaned_data["current"]
+        checked = check_password(handle=person.handle, password=current, visitor=visitor).password
         is_changed = _choose(
             person=person,
             password=form.cleaned_data["password"],
@@ -140,7 +142,7 @@ def _choose(*, person: Account, password: str, is_allowed: Callable[[Account], b
 
 
 def _send_link(*, request: HttpRequest, address: str) -> bool:
-    count_mail(request, address)
+    count_mail(address=address, visitor=visitor_of(request))
     row = verified_address(address)
     if row is not None:
         token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(row.user)

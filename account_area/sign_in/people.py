@@ -25,10 +25,9 @@ def spelling_of(login: str) -> str:
 
 
 def handle_of(login: str) -> str:
-    """The handle of the person with this handle or verified address; else the text, which is nobody's handle."""
-    text = spelling_of(login)
-    row = verified_address(text) if "@" in text else None
-    return text if row is None else row.user.handle
+    """The handle of the person with this handle or verified address, as `spelling_of` has it; else the same text."""
+    row = verified_address(login) if "@" in login else None
+    return login if row is None else row.user.handle
 
 
 def begin_session(request: HttpRequest, person: Account, *, is_new: bool = False) -> HttpResponse:

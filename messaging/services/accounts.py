@@ -21,7 +21,8 @@ from messaging.confusables import Likeness, near, skeleton
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind, HandleClaim
 from messaging.queries.joins import account_from_row
-from messaging.services import second_factor
+from messaging.services import second_factor, sign_in_limits
+from messaging.visitors import Visitor
 
 CONFUSABLES_MAX = 20
 # No person can have this handle: it contains a hyphen.
@@ -157,25 +158,31 @@ def create_agent_account(*, handle: str, name: str) -> Account:
     return Account.objects.create(handle=handle, name=name, kind=AccountKind.AGENT, password=make_password(None))
 
 
-def authenticate(*, handle: str, password: str, code: str | None = None) -> Account:
-    """The person with this handle and password, and with this code if they have a second factor. Raises a 401."""
-    account = check_password(handle=handle, password=password)
-    second_factor.require_code(account=account, code=code)
+def authenticate(*, handle: str, password: str, code: str | None = None, visitor: Visitor) -> Account:
+    """The person with this handle and password, and with this code if they have a second factor.
+
+    Raises a 401, RateLimited (429).
+    """
+    account = check_password(handle=handle, password=password, visitor=visitor)
+    second_factor.require_code(account=account, code=code, visitor=visitor)
     Account.objects.filter(pk=account.pk).update(last_login=timezone.now())
     return account
 
 
-def check_password(*, handle: str, password: str) -> Account:
-    """The person with this handle and password, who may need a second factor as well. Raises InvalidCredentials (401).
+def check_password(*, handle: str, password: str, visitor: Visitor, login: str = "") -> Account:
+    """The person with this handle and password, who may need a second factor as well.
 
-    Unknown handles cost one password hash too, so response times do not reveal which handles exist.
+    `login` is what was typed in place of the handle. Raises InvalidCredentials (401), RateLimited (429). Unknown
+    handles cost one password hash too, so response times do not reveal which handles exist.
     """
     account = Account.objects.filter(handle=handle, kind=AccountKind.HUMAN).first()
+    counted = sign_in_limits.count_password(account=account, login=login or handle, visitor=visitor)
     if account is None:
         make_password(password)
         raise InvalidCredentials
     if not account.check_password(password) or not account.is_active:
         raise InvalidCredentials
+    sign_in_limits.forget(counted)
     return account
 
 

@@ -267,7 +267,7 @@ def test_the_last_super_admin_is_told_why_not() -> None:
 
 
 def test_passwords_are_not_tried_without_limit(client: Client, settings: Any) -> None:
-    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in_account": (3, 3600)}
+    settings.ATTEMPT_LIMITS = settings.ATTEMPT_LIMITS | {"sign_in_account": (3, 3600)}
     pages = [
         ("/account/me/erase/", {"password": "wrong"}),
         ("/account/confirm/", {"password": "wrong"}),

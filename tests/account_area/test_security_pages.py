@@ -25,6 +25,7 @@ from config.writes import deletion
 from messaging.models import Account, PanelSession, SignIn
 from messaging.services.panel_sessions import start_panel_session
 from messaging.services.second_factor import verify_code
+from messaging.visitors import Visitor
 from tests.account_area.second_factors import add_app, age, code_of, recovery_codes_of
 from tests.admin.bystanders import Unchanged
 from tests.api import Api
@@ -34,6 +35,7 @@ from tests.waiting import eventually
 
 pytestmark = pytest.mark.django_db
 PASSWORD, OTHER = "a long enough passphrase", "another long passphrase"
+VISITOR = Visitor("192.0.2.1")
 SIGN_IN, SECURITY, RESET = "/account/sign-in/", "/account/me/security/", "/account/password/reset/"
 ADDRESS, CONFIRM, APP = "/account/me/address/", "/account/confirm/", "/account/me/security/app/"
 PASSWORD_PAGE = "/account/me/password/"
@@ -182,7 +184,7 @@ def test_links_in_mails_name_the_service_whatever_the_host_header_is(
 
 
 def test_resets_are_throttled_by_address_and_say_how_long(settings: Any, person: Account) -> None:
-    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"password_reset": (1, 3600)}
+    settings.ATTEMPT_LIMITS = settings.ATTEMPT_LIMITS | {"password_reset": (1, 3600)}
     for address in ("ada@example.com", "nobody@example.com"):
         answers = [Client().post(RESET, {"address": address}).content.decode() for _ in range(2)]
         assert ["Too many requests" in answer for answer in answers] == [False, True]
@@ -270,8 +272,8 @@ def test_an_app_is_set_up_with_a_code_and_recovery_codes(person: Account, client
     client.post("/account/me/security/codes/")
     assert not set(old) & set(recovery_codes_of(person))
     # The code is not accepted again.
-    assert verify_code(account=person, code=code) is None
-    assert verify_code(account=person, code=code_of(secret, steps_later=1)) is not None
+    assert verify_code(account=person, code=code, visitor=VISITOR) is None
+    assert verify_code(account=person, code=code_of(secret, steps_later=1), visitor=VISITOR) is not None
 
 
 def test_changes_of_the_sign_in_need_a_recent_password(person: Account, client: Client) -> None:

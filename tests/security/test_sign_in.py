@@ -96,7 +96,7 @@ def test_admin_session_is_not_an_api_credential() -> None:
 
 def test_ipv6_clients_are_throttled_by_network(settings: Any) -> None:
     """A client with one address of a /64 has 2^64 of them, so the throttle counts the network."""
-    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (3, 3600)}
+    settings.ATTEMPT_LIMITS = settings.ATTEMPT_LIMITS | {"sign_in": (3, 3600)}
     answers = [
         Api().post("/api/auth/login", {"handle": "unknown", "password": PASSWORD}, address=address).status
         for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:0:ffff::3", "2001:db8::4", "2001:db8:0:1::4", "::1")
@@ -105,7 +105,7 @@ def test_ipv6_clients_are_throttled_by_network(settings: Any) -> None:
 
 
 def test_ipv4_mapped_address_is_throttled_as_ipv4(settings: Any) -> None:
-    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (1, 3600)}
+    settings.ATTEMPT_LIMITS = settings.ATTEMPT_LIMITS | {"sign_in": (1, 3600)}
     answers = [
         Api().post("/api/auth/login", {"handle": "unknown", "password": PASSWORD}, address=address).status
         for address in ("::ffff:192.0.2.1", "::ffff:192.0.2.2", "192.0.2.1", "unix:", "")
@@ -121,9 +121,9 @@ def test_invalid_trusted_proxy_is_refused_at_start(monkeypatch: pytest.MonkeyPat
 
 
 def test_throttle_remembers_a_client_among_many(settings: Any) -> None:
-    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in": (1, 3600)}
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"session": (1, 3600)}
     for number in range(2_000):
-        throttling.note("sign_in", f"198.51.{number // 250}.{number % 250}")
+        throttling.note("session", f"198.51.{number // 250}.{number % 250}")
         if number == 0:
-            throttling.note("sign_in", "192.0.2.1")
+            throttling.note("session", "192.0.2.1")
     assert Api().post("/api/auth/login", {"handle": "unknown", "password": PASSWORD}, address="192.0.2.1").status == 429
