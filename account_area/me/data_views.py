@@ -55,7 +55,7 @@ def download(request: HttpRequest, export_id: UUID) -> HttpResponse:
 def erase(request: HttpRequest) -> HttpResponse:
     person = person_of(request)
     erasure = erasure_of(person.pk)
-    if erasure is not None:
+    if erasure is not None or "cancel" in request.POST:
         return _waiting(request, person, erasure)
     if has_second_factor(account=person) and not is_recent(request):
         return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.path})}")
@@ -68,7 +68,7 @@ def erase(request: HttpRequest) -> HttpResponse:
     return render(request, "account_area/me/erase.html", {"form": form})
 
 
-def _waiting(request: HttpRequest, person: Account, erasure: PersonErasure) -> HttpResponse:
+def _waiting(request: HttpRequest, person: Account, erasure: PersonErasure | None) -> HttpResponse:
     # The form of the erasure, sent again, must not cancel it.
     if "cancel" in request.POST:
         try:

@@ -49,7 +49,10 @@ def confirm_address(request: HttpRequest, key: str) -> HttpResponse:
     if confirmation is None:
         return render(request, "account_area/sign_in/link_ended.html", {"again": None})
     if request.method == "POST":
-        if _confirm(request, confirmation):
+        is_confirmed = _confirm(request, confirmation)
+        if is_confirmed is None:
+            return render(request, "account_area/sign_in/link_ended.html", {"again": None})
+        if is_confirmed:
             messages.success(request, _("Your mail address is confirmed."))
         else:
             messages.error(request, _("Another account has confirmed this address."))
@@ -65,10 +68,13 @@ def _remove(request: HttpRequest, rows: QuerySet[EmailAddress]) -> None:
         AccountAdapter(request).send_notification_mail("account/email/email_deleted", request.user, email=email)
 
 
-def _confirm(request: HttpRequest, confirmation: EmailConfirmationHMAC) -> bool:
+def _confirm(request: HttpRequest, confirmation: EmailConfirmationHMAC) -> bool | None:
+    """None: the link has ended. Of presses at once, the others find it ended under the lock."""
     try:
         with transaction.atomic():
-            return confirmation.confirm(request) is not None
+            pending = EmailAddress.objects.select_for_update().filter(verified=False)
+            row = pending.filter(pk=confirmation.email_address.pk).first()
+            return None if row is None else EmailConfirmationHMAC(row).confirm(request) is not None
     except IntegrityError:
         # Of two accounts that confirm one address at once, the database lets one.
         return False

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from allauth.account.models import EmailAddress
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from allauth.mfa.models import Authenticator
 from django.contrib.sessions.models import Session
 from django.core import mail
@@ -28,6 +28,7 @@ from messaging.services.second_factor import verify_code
 from messaging.visitors import Visitor
 from tests.account_area.second_factors import add_app, age, code_of, recovery_codes_of
 from tests.admin.bystanders import Unchanged
+from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import PersonFactory
 from tests.plans import generic_plan, nodes
@@ -206,6 +207,21 @@ def test_an_address_counts_when_its_link_was_confirmed(
     assert "ada@example.com" in client.get(SECURITY).content.decode()
     client.post(ADDRESS, {"remove": "1"})
     assert not EmailAddress.objects.filter(user=person).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_presses_at_once_one_confirms_the_address(person: Account, unchanged: Unchanged) -> None:
+    unchanged(confirmed(PersonFactory(), "eve@example.com"))
+    confirmed(person, "old@example.com")
+    row = EmailAddress.objects.create(user=person, email="new@example.com")
+    path = f"/account/address/{EmailConfirmationHMAC(row).key}/"
+    pages = race(6, lambda _number: Client().post(path))
+    ended = [page.content.decode() for page in pages if page.status_code == 200]
+    assert ["does not work any more" in page for page in ended] == [True] * 5
+    assert [each.email for each in EmailAddress.objects.filter(user=person)] == ["new@example.com"]
+    assert eventually(lambda: bool(mail.outbox))
+    assert [each.to for each in mail.outbox] == [["old@example.com"]]
+    assert "does not work any more" in Client().get(path).content.decode()
 
 
 def test_a_new_address_replaces_the_old_one_when_it_is_confirmed(

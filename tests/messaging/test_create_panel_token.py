@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from config.api.credentials import CredentialKind
 from config.api.operations import all_operations
 from messaging.models import Account, PanelSession
-from messaging.services.accounts import change_password
+from messaging.services.accounts import choose_password
 from messaging.services.people import suspend_person, unsuspend_person
 from tests.agents.racing import race
 from tests.api import Answer, Api
@@ -75,7 +75,7 @@ def test_a_session_ends_at_once_with_all_sessions_of_the_account(ada: Account, h
     secret, issued, bystander = panel_secret(ada), token(panel_secret(ada)).json, panel_secret(PersonFactory())
     ada.refresh_from_db()
     if how == "password":
-        change_password(account=ada, password="another long passphrase")
+        choose_password(account=ada, password="another long passphrase")
     elif how == "logout-all":
         assert Api.as_signed_in(ada).post("/api/auth/logout-all").status == 200
     elif how == "deletion":

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, Route, expect
 
 from embeds.widget.locales import words
 from messaging.models import Account, Message, PanelSession
-from messaging.services.accounts import change_password
+from messaging.services.accounts import choose_password
 from tests.browser import ARGUMENTS
 from tests.factories import PersonFactory
 from tests.panel_sessions import panel_secret
@@ -164,7 +164,7 @@ def test_a_token_is_renewed_when_it_is_needed_and_the_panel_learns_that_the_sess
     expect_account(panel, SIGNED_IN)
     assert len(away) >= 2
 
-    change_password(account=Account.objects.get(pk=ada.pk), password="another long passphrase")
+    choose_password(account=Account.objects.get(pk=ada.pk), password="another long passphrase")
     expect(draft_in(panel)).to_have_value("Not lost")
     panel.locator("#write").get_by_role("button", name="Post").click()
     expect(panel.locator("#write .problem")).to_contain_text("Your sign-in has ended")
