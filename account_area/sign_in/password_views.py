@@ -11,6 +11,7 @@ from allauth.account.internal.flows.login import record_authentication
 from allauth.account.models import EmailAddress
 from django.contrib import messages
 from django.contrib.auth import login
+from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -24,11 +25,14 @@ from account_area.sign_in.people import verified_address
 from account_area.sign_in.recent import recent_sign_in_needed
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind
+from messaging.models.account import HANDLE_MAX
 from messaging.services.accounts import check_password, choose_password
 from messaging.services.second_factor import has_second_factor
 from messaging.services.sign_in_limits import count_mail
 from messaging.visitors import visitor_of
 
+# No person can have this handle.
+NOBODY = Account(handle="-" * HANDLE_MAX, password=make_password(None))
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -144,8 +148,9 @@ def _choose(*, person: Account, password: str, is_allowed: Callable[[Account], b
 def _send_link(*, request: HttpRequest, address: str) -> bool:
     count_mail(address=address, visitor=visitor_of(request))
     row = verified_address(address)
-    if row is not None:
-        token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(row.user)
-        url = absolute(reverse("account_reset_password_from_key", args=[row.user.pk, token]))
-        send_mail("new_password", row.email, {"url": url, "handle": row.user.handle})
+    # A mail for nobody is made too, and not sent, so that the page of an unknown address takes as long.
+    person = NOBODY if row is None else row.user
+    token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(person)
+    url = absolute(reverse("account_reset_password_from_key", args=[person.pk, token]))
+    send_mail("new_password", "" if row is None else row.email, {"url": url, "handle": person.handle})
     return True

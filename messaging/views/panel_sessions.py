@@ -42,7 +42,8 @@ class PanelSessionViewSet(ApiViewSet):
     def start(self, request: ApiRequest) -> Response:
         """Open a session of the panel with a sign-in of the last five minutes.
 
-        A refreshed access token opens none. For the panel alone: its cookie ends after 30 days without use. A replay has no cookie.
+        A refreshed access token opens none. For the panel alone: its cookie ends after 30 days without use. A replay
+        has no cookie.
         """
         require_panel(request)
         if panel_cookie.has_cookie(request):
