@@ -21,10 +21,11 @@ from django.utils.translation import gettext as _
 
 from account_area.page import account_page
 from account_area.sign_in.adapters import absolute, send_mail
+from account_area.sign_in.people import NOBODY
 from config.api.exceptions import RateLimited
 from config.writes.attempts import Counter, count
 from messaging.models import Account, AccountKind
-from messaging.services.sign_in_limits import NOBODY, closed
+from messaging.services.sign_in_limits import closed
 from messaging.visitors import browser_from, remember, visitor_of
 
 MAIL = "sign_in_link"
@@ -34,16 +35,16 @@ VALID_SECONDS = 24 * 3600
 @receiver(closed)
 def mail_link(sender: Any, account: Account | None, login: str, **_kwargs: Any) -> None:
     """Mail the link to the confirmed address, once a day. An unknown name takes as long."""
-    account_id = NOBODY if account is None else account.pk
+    account_id = NOBODY.pk if account is None else account.pk
     row = EmailAddress.objects.select_related("user").filter(user_id=account_id, verified=True).first()
     try:
         count(Counter(MAIL, login if account is None else str(account_id)))
     except RateLimited:
         return
-    if row is not None and row.user.is_active:
-        url = absolute(reverse("account_open_sign_in", args=[_signer().sign(row.user_id)]))
-        with translation.override(row.user.language or settings.LANGUAGE_CODE):
-            send_mail("sign_in_link", row.email, {"url": url, "handle": row.user.handle})
+    address, person = (row.email, row.user) if row is not None and row.user.is_active else ("", NOBODY)
+    url = absolute(reverse("account_open_sign_in", args=[_signer().sign(person.pk)]))
+    with translation.override(person.language or settings.LANGUAGE_CODE):
+        send_mail("sign_in_link", address, {"url": url, "handle": person.handle})
 
 
 @account_page(signed_in=False)

@@ -11,7 +11,6 @@ from allauth.account.internal.flows.login import record_authentication
 from allauth.account.models import EmailAddress
 from django.contrib import messages
 from django.contrib.auth import login
-from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -21,18 +20,15 @@ from account_area.page import account_page
 from account_area.people import person_of
 from account_area.sign_in.adapters import absolute, send_mail
 from account_area.sign_in.forms import AddressForm, ChangePasswordForm, NewPasswordForm
-from account_area.sign_in.people import verified_address
+from account_area.sign_in.people import NOBODY, verified_address
 from account_area.sign_in.recent import recent_sign_in_needed
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind
-from messaging.models.account import HANDLE_MAX
 from messaging.services.accounts import check_password, choose_password
 from messaging.services.second_factor import has_second_factor
 from messaging.services.sign_in_limits import count_mail
 from messaging.visitors import visitor_of
 
-# No person can have this handle.
-NOBODY = Account(handle="-" * HANDLE_MAX, password=make_password(None))
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 from allauth.account.internal.flows.login import perform_password_login
 from allauth.account.models import EmailAddress, Login
 from allauth.account.utils import get_next_redirect_url
+from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest, HttpResponse
 
 from messaging.models import Account, AccountKind
+from messaging.models.account import HANDLE_MAX
+
+# For whom mails are made that are not sent. No person can have this handle.
+NOBODY = Account(handle="-" * HANDLE_MAX, password=make_password(None))
 
 
 def verified_address(address: str) -> EmailAddress | None:
