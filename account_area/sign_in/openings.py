@@ -42,7 +42,7 @@ def mail_link(sender: Any, account: Account | None, login: str, **_kwargs: Any) 
     except RateLimited:
         return
     address, person = (row.email, row.user) if row is not None and row.user.is_active else ("", NOBODY)
-    url = absolute(reverse("account_open_sign_in", args=[_signer().sign(person.pk)]))
+    url = absolute(reverse("account_open_sign_in", args=[_signer().sign(str(person.pk))]))
     with translation.override(person.language or settings.LANGUAGE_CODE):
         send_mail("sign_in_link", address, {"url": url, "handle": person.handle})
 
