@@ -6,5 +6,5 @@ class AccountAreaConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        # Connects its receiver of sign-ins.
-        from account_area.sign_in import sessions  # noqa: F401
+        # Connects the receivers of sign-ins, and of those that strangers have closed.
+        from account_area.sign_in import openings, sessions  # noqa: F401

@@ -6,6 +6,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from config.api.exceptions import ApiError
+from messaging.exceptions import SignInClosed
 
 SENTENCES = {
     "not_found": _("There is no such page, or it is not yours."),
@@ -93,6 +94,11 @@ SENTENCES = {
     "too_many_pins": _("Three posts are pinned on this page, the most allowed. Unpin one first."),
     "too_many_moderators": _("The community has as many moderators as are allowed."),
 }
+# A browser in which nobody of the account has signed in, after the wrong passwords of strangers.
+CLOSED = _(
+    "Too many wrong passwords. If you have confirmed a mail address, look there for our mail: its link lets you sign "
+    "in with this browser. Else wait %(seconds)s seconds, then try again."
+)
 
 
 def sentence(error: ApiError) -> str:
@@ -100,4 +106,6 @@ def sentence(error: ApiError) -> str:
     known = SENTENCES.get(error.default_code)
     if known is None:
         return gettext(error.message)
+    if isinstance(error, SignInClosed):
+        known = CLOSED
     return str(known) % {"seconds": error.fields.get("retryAfter", ""), "row": getattr(error, "row", "")}

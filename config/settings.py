@@ -6,7 +6,7 @@ from config import env, secrets
 from config.address_settings import *
 from config.api.api_settings import *
 from config.api.jwt_settings import jwt_settings
-from config.api.throttle_rates import SOFT_THROTTLES
+from config.api.throttle_rates import ATTEMPT_LIMITS, SOFT_THROTTLES
 from config.cache.django_cache import caches
 from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from config.database import deployment

@@ -40,6 +40,10 @@ def unclaimed_of(account_ids: Collection[UUID]) -> QuerySet[ImportedAuthor]:
     return authors.exclude(email="").order_by("pk")
 
 
+def has_claimed(*, author_id: int, person: Account) -> bool:
+    return ImportedAuthor.objects.filter(pk=author_id, account=person).exclude(claimed_at=None).exists()
+
+
 def claim(*, author_id: int, person: Account) -> bool:
     """Give the posts of the author to the person; False: some are left, and another call goes on with them.
 
@@ -80,11 +84,12 @@ def _end(author: ImportedAuthor, person: Account) -> bool:
     if _give(author.account_id, person.pk) == BATCH:
         return False
     claimed = ImportedAuthor.objects.filter(pk=author.pk, claimed_at=None)
-    if claimed.update(account=person, claimed_at=Now(), email=""):
-        _give_reactions(author.account_id, person.pk)
-        hand_over_jobs(of=author.account_id, to=person.pk)
-        hand_over_bans(of=author.account_id, to=person)
-        _remove(author.account)
+    if not claimed.update(account=person, claimed_at=Now(), email=""):
+        raise ImportNotFound
+    _give_reactions(author.account_id, person.pk)
+    hand_over_jobs(of=author.account_id, to=person.pk)
+    hand_over_bans(of=author.account_id, to=person)
+    _remove(author.account)
     return True
 
 

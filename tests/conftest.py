@@ -231,6 +231,12 @@ def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttling, "_slot", lambda seconds: (0, seconds))
 
 
+@pytest.fixture(autouse=True)
+def _mails_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a mail of one test is sent in the next one."""
+    monkeypatch.setattr("config.mail.PAUSE_SECONDS", 0)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_network() -> Iterator[None]:
     patch = pytest.MonkeyPatch()

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from account_area.page import account_page
 from account_area.people import person_of
 from config.api.exceptions import NotFound
-from moving.claims import claim, claimable_by
+from moving.claims import claim, claimable_by, has_claimed
+from moving.exceptions import ImportNotFound
 
 LISTED_MAX = 100
 
@@ -22,7 +23,14 @@ def imported_posts(request: HttpRequest) -> HttpResponse:
         author = request.POST.get("author", "")
         if not (author.isascii() and author.isdecimal()) or len(author) > 18:
             raise NotFound
-        if claim(author_id=int(author), person=person):
+        try:
+            is_done = claim(author_id=int(author), person=person)
+        except ImportNotFound:
+            if not has_claimed(author_id=int(author), person=person):
+                raise
+            messages.info(request, _("These posts are yours already."))
+            return redirect("account_imported_posts")
+        if is_done:
             messages.success(request, _("These posts are yours now."))
         else:
             messages.info(request, _("Many of these posts are yours now. Press the button again for the others."))

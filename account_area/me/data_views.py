@@ -17,12 +17,12 @@ from account_area.me.forms import ErasureForm
 from account_area.page import READ_METHODS, account_page, error_page
 from account_area.people import person_of
 from account_area.sign_in.recent import is_recent
-from account_area.sign_in.throttles import count_confirmation
 from config.api.exceptions import ApiError
 from messaging.models import Account, PersonErasure, PostsChoice
 from messaging.personal_data.erasures import cancel_erasure, erasure_of, request_erasure
 from messaging.personal_data.exports import content_of, exports_of, ready_export, request_export
 from messaging.services.second_factor import has_second_factor
+from messaging.visitors import visitor_of
 
 # While an export is made, the page is loaded again, also without scripts.
 REFRESH_SECONDS = 3
@@ -55,13 +55,11 @@ def download(request: HttpRequest, export_id: UUID) -> HttpResponse:
 def erase(request: HttpRequest) -> HttpResponse:
     person = person_of(request)
     erasure = erasure_of(person.pk)
-    if erasure is not None:
+    if erasure is not None or "cancel" in request.POST:
         return _waiting(request, person, erasure)
     if has_second_factor(account=person) and not is_recent(request):
         return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.path})}")
-    if request.method == "POST":
-        count_confirmation(request, person)
-    form = ErasureForm(request.POST or None, account=person)
+    form = ErasureForm(request.POST or None, account=person, visitor=visitor_of(request, session_of=person.pk))
     if request.method == "POST" and form.is_valid():
         posts = PostsChoice(form.cleaned_data["posts"])
         if form.carry_out(request_erasure, person=person, posts=posts, by=person) is not None:
@@ -70,7 +68,7 @@ def erase(request: HttpRequest) -> HttpResponse:
     return render(request, "account_area/me/erase.html", {"form": form})
 
 
-def _waiting(request: HttpRequest, person: Account, erasure: PersonErasure) -> HttpResponse:
+def _waiting(request: HttpRequest, person: Account, erasure: PersonErasure | None) -> HttpResponse:
     # The form of the erasure, sent again, must not cancel it.
     if "cancel" in request.POST:
         try:

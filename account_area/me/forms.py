@@ -10,9 +10,12 @@ from account_area import languages
 from account_area.comparing import ComparedForm
 from account_area.fields import MultilineField
 from account_area.forms import AccountForm
+from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, Message, PostsChoice
 from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
+from messaging.services.accounts import check_password
+from messaging.visitors import Visitor
 
 SEARCH_MAX = 100
 
@@ -67,15 +70,17 @@ class ErasureForm(AccountForm):
     )
     handle = forms.CharField(label=_("Your handle"), help_text=_("Type it to confirm."))
 
-    def __init__(self, *args: Any, account: Account, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, account: Account, visitor: Visitor, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._account = account
+        self._account, self._visitor = account, visitor
         del self.fields["handle" if account.has_usable_password() else "password"]
 
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
-        if not self._account.check_password(password):
-            raise forms.ValidationError(_("The password is wrong."))
+        try:
+            check_password(handle=self._account.handle, password=password, visitor=self._visitor)
+        except InvalidCredentials:
+            raise forms.ValidationError(_("The password is wrong.")) from None
         return password
 
     def clean_handle(self) -> str:

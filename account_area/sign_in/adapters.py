@@ -43,11 +43,10 @@ def absolute(path: str) -> str:
 
 
 def send_mail(name: str, address: str, context: dict[str, Any]) -> None:
-    """Send the mail of the templates `<name>_subject.txt` and `<name>.txt`, after the response."""
+    """Send the mail of the templates `<name>_subject.txt` and `<name>.txt`, after the response; to "": make it only."""
     subject = " ".join(render_to_string(f"{MAILS}{name}_subject.txt", context).split())
-    send_after_commit(
-        EmailMessage(subject, render_to_string(f"{MAILS}{name}.txt", context).strip() + "\n", to=[address])
-    )
+    text = render_to_string(f"{MAILS}{name}.txt", context).strip() + "\n"
+    send_after_commit(EmailMessage(subject, text, to=[address] if address else []))
 
 
 class AccountAdapter(DefaultAccountAdapter):

@@ -14,7 +14,8 @@ from account_area.page import account_page
 from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import AddressForm
 from account_area.sign_in.recent import recent_sign_in_needed
-from account_area.sign_in.throttles import count_mail
+from messaging.services.sign_in_limits import count_mail
+from messaging.visitors import visitor_of
 
 
 @account_page
@@ -48,7 +49,10 @@ def confirm_address(request: HttpRequest, key: str) -> HttpResponse:
     if confirmation is None:
         return render(request, "account_area/sign_in/link_ended.html", {"again": None})
     if request.method == "POST":
-        if _confirm(request, confirmation):
+        is_confirmed = _confirm(request, confirmation)
+        if is_confirmed is None:
+            return render(request, "account_area/sign_in/link_ended.html", {"again": None})
+        if is_confirmed:
             messages.success(request, _("Your mail address is confirmed."))
         else:
             messages.error(request, _("Another account has confirmed this address."))
@@ -64,17 +68,20 @@ def _remove(request: HttpRequest, rows: QuerySet[EmailAddress]) -> None:
         AccountAdapter(request).send_notification_mail("account/email/email_deleted", request.user, email=email)
 
 
-def _confirm(request: HttpRequest, confirmation: EmailConfirmationHMAC) -> bool:
+def _confirm(request: HttpRequest, confirmation: EmailConfirmationHMAC) -> bool | None:
+    """None: the link has ended. Of presses at once, the others find it ended under the lock."""
     try:
         with transaction.atomic():
-            return confirmation.confirm(request) is not None
+            pending = EmailAddress.objects.select_for_update().filter(verified=False)
+            row = pending.filter(pk=confirmation.email_address.pk).first()
+            return None if row is None else EmailConfirmationHMAC(row).confirm(request) is not None
     except IntegrityError:
         # Of two accounts that confirm one address at once, the database lets one.
         return False
 
 
 def _add(*, request: HttpRequest, address: str) -> bool:
-    count_mail(request, address)
+    count_mail(address=address, visitor=visitor_of(request, session_of=request.user.pk))
     EmailAddress.objects.filter(user_id=request.user.pk, verified=False).delete()
     if not EmailAddress.objects.filter(user_id=request.user.pk, email=address.lower()).exists():
         EmailAddress.objects.add_new_email(request, request.user, address)

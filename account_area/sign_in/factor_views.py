@@ -23,12 +23,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from account_area.page import account_page
+from account_area.people import person_of
 from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import CodeForm, PasskeyForm
 from account_area.sign_in.recent import recent_sign_in_needed, record_factor
-from config.api import throttling
 from config.api.stored_secrets import SecretLost
 from messaging.services import second_factor
+from messaging.services.sign_in_limits import count_code
+from messaging.visitors import visitor_of
 
 # The secret of an app that is being set up, encrypted: the rows of sessions are not.
 PENDING = "pending_totp"
@@ -116,7 +118,8 @@ def _added_passkey(request: HttpRequest, form: PasskeyForm) -> tuple[Any, Any] |
 
 
 def _activate(*, request: HttpRequest, form: CodeForm, secret: str) -> bool:
-    throttling.hit("second_factor", str(request.user.pk))
+    person = person_of(request)
+    count_code(account=person, visitor=visitor_of(request, session_of=person.pk))
     step = second_factor.step_of(secret, form.cleaned_data["code"])
     if step is None:
         form.add_error("code", _("This code is wrong. Check that the clock of the device is right."))

@@ -1,16 +1,18 @@
-"""Renews sessions in use, and gives allauth's functions their context, under `/account/` alone."""
+"""Renews sessions, sets the cookie of known browsers, and gives allauth's functions their context in `/account/`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from allauth.account.middleware import AccountMiddleware
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from account_area.navigation import ROOT
 from account_area.sign_in.renewal import renew
 from config.api.middleware import SESSION_PATHS
+from messaging.visitors import remember, visitor_of
 
 
 class SignInMiddleware:
@@ -22,6 +24,9 @@ class SignInMiddleware:
         if request.path_info.startswith(SESSION_PATHS):
             renew(request)
         response: HttpResponseBase = (self.allauth if _is_ours(request) else self.get_response)(request)
+        account_id = getattr(request, "has_signed_in", None)
+        if account_id is not None:
+            remember(cast(HttpResponse, response), visitor_of(request), account_id)
         return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:

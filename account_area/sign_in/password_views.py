@@ -20,13 +20,14 @@ from account_area.page import account_page
 from account_area.people import person_of
 from account_area.sign_in.adapters import absolute, send_mail
 from account_area.sign_in.forms import AddressForm, ChangePasswordForm, NewPasswordForm
-from account_area.sign_in.people import verified_address
+from account_area.sign_in.people import NOBODY, verified_address
 from account_area.sign_in.recent import recent_sign_in_needed
-from account_area.sign_in.throttles import count_confirmation, count_mail
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind
 from messaging.services.accounts import check_password, choose_password
 from messaging.services.second_factor import has_second_factor
+from messaging.services.sign_in_limits import count_mail
+from messaging.visitors import visitor_of
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -113,9 +114,10 @@ def _changed(request: HttpRequest) -> HttpResponse:
 
 def _replace(*, request: HttpRequest, form: ChangePasswordForm) -> bool:
     person = person_of(request)
-    count_confirmation(request, person)
+    visitor = visitor_of(request, session_of=person.pk)
     try:
-        checked = check_password(handle=person.handle, password=form.cleaned_data["current"]).password
+        current = form.cleaned_data["current"]
+        checked = check_password(handle=person.handle, password=current, visitor=visitor).password
         is_changed = _choose(
             person=person,
             password=form.cleaned_data["password"],
@@ -140,10 +142,11 @@ def _choose(*, person: Account, password: str, is_allowed: Callable[[Account], b
 
 
 def _send_link(*, request: HttpRequest, address: str) -> bool:
-    count_mail(request, address)
+    count_mail(address=address, visitor=visitor_of(request))
     row = verified_address(address)
-    if row is not None:
-        token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(row.user)
-        url = absolute(reverse("account_reset_password_from_key", args=[row.user.pk, token]))
-        send_mail("new_password", row.email, {"url": url, "handle": row.user.handle})
+    # A mail for nobody is made too, and not sent, so that the page of an unknown address takes as long.
+    person = NOBODY if row is None else row.user
+    token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(person)
+    url = absolute(reverse("account_reset_password_from_key", args=[person.pk, token]))
+    send_mail("new_password", "" if row is None else row.email, {"url": url, "handle": person.handle})
     return True

@@ -5,9 +5,14 @@ from __future__ import annotations
 from allauth.account.internal.flows.login import perform_password_login
 from allauth.account.models import EmailAddress, Login
 from allauth.account.utils import get_next_redirect_url
+from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest, HttpResponse
 
 from messaging.models import Account, AccountKind
+from messaging.models.account import HANDLE_MAX
+
+# For whom mails are made that are not sent. No person can have this handle.
+NOBODY = Account(handle="-" * HANDLE_MAX, password=make_password(None))
 
 
 def verified_address(address: str) -> EmailAddress | None:
@@ -25,10 +30,9 @@ def spelling_of(login: str) -> str:
 
 
 def handle_of(login: str) -> str:
-    """The handle of the person with this handle or verified address; else the text, which is nobody's handle."""
-    text = spelling_of(login)
-    row = verified_address(text) if "@" in text else None
-    return text if row is None else row.user.handle
+    """The handle of the person with this handle or verified address, as `spelling_of` has it; else the same text."""
+    row = verified_address(login) if "@" in login else None
+    return login if row is None else row.user.handle
 
 
 def begin_session(request: HttpRequest, person: Account, *, is_new: bool = False) -> HttpResponse:

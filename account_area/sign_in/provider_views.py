@@ -23,7 +23,8 @@ from django.utils.translation import gettext as _
 from account_area.page import account_page
 from account_area.sign_in.forms import ProviderSignUpForm
 from account_area.sign_in.recent import is_recent
-from account_area.sign_in.throttles import count_sign_up
+from config.api import throttling
+from config.api.addresses import client_network
 from messaging.exceptions import RegistrationClosed
 from messaging.models import Account
 from messaging.services.accounts import create_person
@@ -83,7 +84,7 @@ def _at_provider(request: HttpRequest, view: Any, provider_id: str) -> HttpRespo
 
 
 def _register(*, request: HttpRequest, pending: SocialLogin, fields: dict[str, Any]) -> Account:
-    count_sign_up(request)
+    throttling.hit("register", client_network(request))
     person = create_person(handle=fields["handle"], name=fields["name"], password=None)
     pending.user = person
     # Only what the provider has verified, and no other account has, becomes the address of the new one.

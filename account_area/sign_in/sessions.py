@@ -30,6 +30,8 @@ def record_session(sender: Any, request: HttpRequest | None, user: Account, **_k
     """Sent by Django for every sign-in, whichever way."""
     if request is None:
         return
+    # `SignInMiddleware` sets the cookie.
+    request.has_signed_in = user.pk  # type: ignore[attr-defined]
     session = request.session
     session[USED_AT] = timezone.now().isoformat()
     # Not the short one of a stranger (`sign_in_with_passkey`).

@@ -27,6 +27,8 @@ from config.api import throttling
 from config.api.addresses import client_network
 from messaging.models import Factor
 from messaging.services.second_factor import verify_code
+from messaging.services.sign_in_limits import count_passkey
+from messaging.visitors import visitor_of
 
 # The session of a stranger with the challenge for a passkey ends so soon.
 CHALLENGE_SECONDS = 600
@@ -59,7 +61,7 @@ def second_step(request: HttpRequest) -> HttpResponse:
             messages.error(request, NOT_ACCEPTED)
             log_wrong_second(request, person, Factor.PASSKEY)
     elif form.is_valid():
-        used = form.carry_out(verify_code, account=person, code=form.cleaned_data["code"])
+        used = form.carry_out(verify_code, account=person, code=form.cleaned_data["code"], visitor=visitor_of(request))
         if used is None and not form.errors:
             log_wrong_second(request, person, Factor.CODE)
             form.add_error("code", _("This code is wrong or was used before."))
@@ -80,7 +82,7 @@ def sign_in_with_passkey(request: HttpRequest) -> HttpResponse:
         throttling.hit("session", client_network(request))
         request.session.set_expiry(CHALLENGE_SECONDS)
         return JsonResponse(challenge(None))
-    throttling.hit("sign_in", client_network(request))
+    count_passkey(visitor=visitor_of(request))
     used = answered(LoginWebAuthnForm(data=request.POST))
     if used is None:
         messages.error(request, NOT_ACCEPTED)

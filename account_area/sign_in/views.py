@@ -22,14 +22,16 @@ from account_area.people import person_of
 from account_area.sign_in.forms import CodeForm, PasswordForm, SignInForm, SignUpForm
 from account_area.sign_in.log import log_wrong_password
 from account_area.sign_in.passkeys import answered, own_challenge
-from account_area.sign_in.people import begin_session, handle_of, next_path
+from account_area.sign_in.people import begin_session, handle_of, next_path, spelling_of
 from account_area.sign_in.recent import can_confirm, record_factor
-from account_area.sign_in.throttles import count_confirmation, count_sign_in, count_sign_up
+from config.api import throttling
+from config.api.addresses import client_network
 from config.api.exceptions import ApiError, MethodNotAllowed
 from messaging.exceptions import InvalidCredentials, RegistrationClosed
 from messaging.models import Account
 from messaging.services.accounts import check_password, register_person
 from messaging.services.second_factor import has_second_factor, verify_code
+from messaging.visitors import visitor_of
 
 
 @account_page(signed_in=False)
@@ -88,16 +90,15 @@ def confirm(request: HttpRequest) -> HttpResponse:
 
 
 def _register(*, request: HttpRequest, fields: dict[str, Any]) -> Account:
-    count_sign_up(request)
+    throttling.hit("register", client_network(request))
     return register_person(**fields)
 
 
 def _person_of(request: HttpRequest, form: SignInForm) -> Account | None:
-    login, password = form.cleaned_data["login"], form.cleaned_data["password"]
+    login, password = spelling_of(form.cleaned_data["login"]), form.cleaned_data["password"]
+    handle = handle_of(login)
     try:
-        count_sign_in(request, login)
-        handle = handle_of(login)
-        return check_password(handle=handle, password=password)
+        return check_password(handle=handle, password=password, visitor=visitor_of(request), login=login)
     except InvalidCredentials:
         log_wrong_password(request, handle)
         form.add_error(None, _("Handle or password is wrong."))
@@ -129,7 +130,9 @@ def _has_answered(request: HttpRequest) -> bool:
 
 
 def _is_code(request: HttpRequest, form: AccountForm) -> bool:
-    is_right = verify_code(account=person_of(request), code=form.cleaned_data["code"]) is not None
+    person = person_of(request)
+    visitor = visitor_of(request, session_of=person.pk)
+    is_right = verify_code(account=person, code=form.cleaned_data["code"], visitor=visitor) is not None
     if is_right:
         record_factor(request)
     return is_right
@@ -137,9 +140,9 @@ def _is_code(request: HttpRequest, form: AccountForm) -> bool:
 
 def _is_password(request: HttpRequest, form: AccountForm) -> bool:
     person = person_of(request)
-    count_confirmation(request, person)
+    visitor = visitor_of(request, session_of=person.pk)
     try:
-        check_password(handle=person.handle, password=form.cleaned_data["password"])
+        check_password(handle=person.handle, password=form.cleaned_data["password"], visitor=visitor)
     except InvalidCredentials:
         return False
     record_authentication(request, person, "password", reauthenticated=True)

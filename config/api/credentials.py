@@ -25,7 +25,8 @@ class CredentialKind(StrEnum):
 class Credential:
     """A verified credential. `user`: a `messaging.Account`, the `AgentAccount` of an agent token, or None (`PUBLIC`).
 
-    `signed_in_at`: when the person of a sign-in JWT entered the password. The fields after it belong to agent tokens.
+    `signed_in_at`: when the person of a sign-in JWT entered the password. `is_of_panel`: the user token comes from the
+    cookie of a panel. The fields after it belong to agent tokens.
     An empty `community_ids` allows every community; `stored_response` is the row stored for the Idempotency-Key of this
     request (`config.writes.idempotency`), None for a new key.
     """
@@ -34,6 +35,7 @@ class Credential:
     user: Any = None
     expires_at: datetime | None = None
     signed_in_at: datetime | None = None
+    is_of_panel: bool = False
     scopes: frozenset[str] = frozenset()
     community_ids: frozenset[UUID] = frozenset()
     token_id: UUID | None = None

@@ -25,8 +25,10 @@ from config.second_factor import needs_second_factor
 KINDS = {"embed": CredentialKind.PERSON, "access": CredentialKind.SIGNED_IN}
 # The claim with the account's `sessions_valid_from` at the time of issue.
 SESSIONS = "sessions_valid_from"
-# The claim of an access token with the time of the sign-in, which a refresh does not change (as in OpenID Connect).
+# The claim with the time of the sign-in, of the access token that the sign-in returns; a refreshed one has none.
 SIGN_IN = "auth_time"
+# The claim of a user token that was issued for the cookie of a panel.
+OF_PANEL = "panel"
 USER_ID_MISSING = "Send the header X-User-Id too, with the id of the person that the user token was issued for."
 # Differs from any `sessions_valid_from`.
 ENDED = object()
@@ -76,9 +78,11 @@ def expiry_of(token: Token) -> datetime:
     return datetime_from_epoch(token["exp"])
 
 
-def issue_user_token(account: Any, *, lifetime: timedelta = UserToken.lifetime) -> UserToken:
+def issue_user_token(account: Any, *, lifetime: timedelta = UserToken.lifetime, is_of_panel: bool = False) -> UserToken:
     """A new user token for a person; `str()` returns the JWT."""
     token = UserToken.for_user(account)
+    if is_of_panel:
+        token[OF_PANEL] = True
     token.set_exp(from_time=aware_utcnow(), lifetime=lifetime)
     return token
 
@@ -105,7 +109,13 @@ def person_credential(raw: str, *, user_id: str | None) -> Credential:
         raise InvalidToken
     if kind is CredentialKind.PERSON:
         _require_user_id(user_id, subject=_subject(token))
-    return Credential(kind=kind, user=person_of(token), expires_at=expiry_of(token), signed_in_at=_sign_in_of(token))
+    return Credential(
+        kind=kind,
+        user=person_of(token),
+        expires_at=expiry_of(token),
+        signed_in_at=_sign_in_of(token),
+        is_of_panel=OF_PANEL in token,
+    )
 
 
 def person_of(token: Token) -> Any:
@@ -143,7 +153,7 @@ def ended_people(credentials: Sequence[Credential]) -> list[Credential]:
 
 
 def _sign_in_of(token: Token) -> datetime | None:
-    """When the person signed in; None for a user token, and for a token of an earlier release."""
+    """When the person signed in; None for a user token and a refreshed one."""
     try:
         return datetime_from_epoch(token[SIGN_IN])
     except (KeyError, TypeError, ValueError, OverflowError, OSError):

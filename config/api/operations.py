@@ -50,6 +50,8 @@ class Operation:
     # The accepted kinds of credential; `super_admin` restricts people to super admins.
     callers: Set[CredentialKind]
     super_admin: bool = False
+    # Whether the panel of the widget calls it for a person: what its cookie opens for 30 days.
+    for_panel: bool = False
     # The agent scopes that bodies may need (they also name the hourly limits to charge), and those that one body needs.
     scopes: Set[str] = frozenset()
     scopes_of_body: Callable[[Body], Set[str]] | None = None
@@ -170,6 +172,8 @@ class Operation:
                     f"Send Authorization: Bearer with {self._accepted}; /llms.txt tells how to get one."
                 )
             raise InvalidToken(f"Send {self._accepted}: this operation does not accept your kind of token.")
+        if credential.is_of_panel and not self.for_panel and CredentialKind.PUBLIC not in self.callers:
+            raise InvalidToken(f"Send {self._accepted} of a sign-in: this one is for what the panel does.")
         if self.super_admin and not credential.is_super_admin:
             raise SuperAdminRequired
 

@@ -1,4 +1,4 @@
-"""The rates of the soft throttles (`settings.SOFT_THROTTLES`)."""
+"""The rates of the soft throttles (`settings.SOFT_THROTTLES`), and the exact limits of attempts."""
 
 from config import env
 
@@ -17,12 +17,6 @@ SOFT_THROTTLES = {
     "ingest": (env.integer("THROTTLE_INGEST_PER_MINUTE", 120), 60),
     "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
     "register": (env.integer("THROTTLE_REGISTER_PER_MINUTE", 10), 60),
-    "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
-    # Sign-ins with one handle or address, and requests for a new password for one address, from any client address.
-    "sign_in_account": (env.integer("THROTTLE_SIGN_IN_ACCOUNT_PER_HOUR", 100), 3600),
-    "password_reset": (env.integer("THROTTLE_PASSWORD_RESET_PER_HOUR", 10), 3600),
-    # Codes of one account: six digits are guessed once in 300,000 attempts.
-    "second_factor": (env.integer("THROTTLE_SECOND_FACTOR_PER_HOUR", 20), 3600),
     "session": (env.integer("THROTTLE_SESSION_PER_MINUTE", 120), 60),
     # Per client network and host. Reads that the response cache serves are not counted.
     "read": (env.integer("THROTTLE_READ_PER_MINUTE", 6000), 60),
@@ -33,4 +27,15 @@ SOFT_THROTTLES = {
     "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
     # Refused requests of an agent that are counted for the super admins.
     "refusal_note": (600, 60),
+}
+
+# Exact, in sliding windows (`config.writes.attempts`); `messaging.services.sign_in_limits` says by whom each counts.
+ATTEMPT_LIMITS = {
+    "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
+    "sign_in_account": (env.integer("THROTTLE_SIGN_IN_ACCOUNT_PER_HOUR", 100), 3600),
+    "password_reset": (env.integer("THROTTLE_PASSWORD_RESET_PER_HOUR", 10), 3600),
+    # Six digits are guessed once in 300,000 attempts.
+    "second_factor": (env.integer("THROTTLE_SECOND_FACTOR_PER_HOUR", 20), 3600),
+    # Mails with a link that opens the sign-in, while strangers try passwords.
+    "sign_in_link": (1, 24 * 3600),
 }

@@ -13,6 +13,7 @@ from messaging.exceptions.accounts import (
     RegistrationClosed,
     SecondFactorMissing,
     SecondFactorRequired,
+    SignInClosed,
 )
 from messaging.exceptions.moderation import (
     AccountNotFound,
@@ -115,6 +116,7 @@ __all__ = [
     "RegistrationClosed",
     "SecondFactorMissing",
     "SecondFactorRequired",
+    "SignInClosed",
     "SlugTaken",
     "TooManyCommunities",
     "TooManyEdits",

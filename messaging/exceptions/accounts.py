@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.api.exceptions import ApiError, Forbidden, NotFound, Unauthenticated
+from config.api.exceptions import ApiError, Forbidden, NotFound, RateLimited, Unauthenticated
 
 
 class HandleTaken(ApiError):
@@ -24,6 +24,15 @@ class InvalidCredentials(Unauthenticated):
     message = "Check handle and password: no person signs in with these."
     cause = "The handle or the password is wrong, or the account is suspended. Agents do not sign in."
     remedy = "Correct them. A person without an account registers with POST /api/auth/register."
+
+
+class SignInClosed(RateLimited):
+    """429 of a browser and network that are not known to the account: strangers may have used up its tries."""
+
+    message = (
+        "Wait {retryAfter} s after {limit} wrong passwords, or sign in from a network used before. A link to the "
+        "person's confirmed address opens new ones."
+    )
 
 
 class SecondFactorRequired(Unauthenticated):

@@ -21,7 +21,8 @@ from messaging.confusables import Likeness, near, skeleton
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind, HandleClaim
 from messaging.queries.joins import account_from_row
-from messaging.services import second_factor
+from messaging.services import second_factor, sign_in_limits
+from messaging.visitors import Visitor
 
 CONFUSABLES_MAX = 20
 # No person can have this handle: it contains a hyphen.
@@ -76,13 +77,15 @@ def create_person(
 
 
 @retried
-@transaction.atomic
 def ensure_person(
     *, handle: str, name: str | None, password: str | None, is_staff: bool, is_superuser: bool
 ) -> Account:
-    """Create or update the person with this handle. Rights are only added; None leaves name and password unchanged."""
-    person = Account.objects.select_for_update().filter(handle=handle, kind=AccountKind.HUMAN).first()
-    if person is None:
+    """Create or update the person with this handle. Rights are only added; None leaves name and password unchanged.
+
+    Call it outside of a transaction, as `register_person`.
+    """
+    known = Account.objects.filter(handle=handle, kind=AccountKind.HUMAN).first()
+    if known is None:
         return create_person(
             handle=handle,
             name=handle if name is None else name,
@@ -90,34 +93,37 @@ def ensure_person(
             is_staff=is_staff,
             is_superuser=is_superuser,
         )
+    # Setting the same password would end the person's sessions, and `make run` passes it at each start.
+    is_new = password is not None and not known.check_password(password)
+    encoded = make_password(password) if is_new else None
+    return _update_person(account_id=known.pk, name=name, encoded=encoded, is_staff=is_staff, is_superuser=is_superuser)
+
+
+@transaction.atomic
+def _update_person(
+    *, account_id: UUID, name: str | None, encoded: str | None, is_staff: bool, is_superuser: bool
+) -> Account:
+    person = Account.objects.select_for_update().get(pk=account_id)
     person.name = person.name if name is None else name
     person.is_staff |= is_staff
     person.is_superuser |= is_superuser
     person.validate_fields(but=() if name is not None else ("name",))
+    if encoded is not None:
+        person.password = encoded
+        person.end_sessions()
     person.save()
-    # Setting the same password would end the person's sessions, and `make run` passes it at each start.
-    if password is not None and not person.check_password(password):
-        change_password(account=person, password=password)
     # The name is part of every post.
     invalidate(EVERYTHING)
     return person
 
 
-@retried
-@transaction.atomic
-def change_password(*, account: Account, password: str) -> None:
-    """Set a password; this ends every token and admin session of the account (see `Account.save`)."""
-    account.set_password(password)
-    account.save(update_fields=["password"])
-
-
 def choose_password(
     *, account: Account, password: str, is_allowed: Callable[[Account], bool] = lambda _account: True
 ) -> bool:
-    """The same for a password that the person chose; raises InvalidInput (400) for a short or common one.
+    """Set a password that the person chose; this ends every token and session of theirs.
 
-    `is_allowed` is asked about the locked account, so that a link works once; returns False if it refuses. Call it
-    outside of a transaction.
+    Raises InvalidInput (400) for a short or common one. `is_allowed` is asked about the locked account, so that a link
+    works once; returns False if it refuses. Call it outside of a transaction.
     """
     _check_password(password, account)
     return _store_hash(account_id=account.pk, encoded=make_password(password), is_allowed=is_allowed)
@@ -157,25 +163,31 @@ def create_agent_account(*, handle: str, name: str) -> Account:
     return Account.objects.create(handle=handle, name=name, kind=AccountKind.AGENT, password=make_password(None))
 
 
-def authenticate(*, handle: str, password: str, code: str | None = None) -> Account:
-    """The person with this handle and password, and with this code if they have a second factor. Raises a 401."""
-    account = check_password(handle=handle, password=password)
-    second_factor.require_code(account=account, code=code)
+def authenticate(*, handle: str, password: str, code: str | None = None, visitor: Visitor) -> Account:
+    """The person with this handle and password, and with this code if they have a second factor.
+
+    Raises a 401, RateLimited (429).
+    """
+    account = check_password(handle=handle, password=password, visitor=visitor)
+    second_factor.require_code(account=account, code=code, visitor=visitor)
     Account.objects.filter(pk=account.pk).update(last_login=timezone.now())
     return account
 
 
-def check_password(*, handle: str, password: str) -> Account:
-    """The person with this handle and password, who may need a second factor as well. Raises InvalidCredentials (401).
+def check_password(*, handle: str, password: str, visitor: Visitor, login: str = "") -> Account:
+    """The person with this handle and password, who may need a second factor as well.
 
-    Unknown handles cost one password hash too, so response times do not reveal which handles exist.
+    `login` is what was typed in place of the handle. Raises InvalidCredentials (401), RateLimited (429). Unknown
+    handles cost one password hash too, so response times do not reveal which handles exist.
     """
     account = Account.objects.filter(handle=handle, kind=AccountKind.HUMAN).first()
+    counted = sign_in_limits.count_password(account=account, login=login or handle, visitor=visitor)
     if account is None:
         make_password(password)
         raise InvalidCredentials
     if not account.check_password(password) or not account.is_active:
         raise InvalidCredentials
+    sign_in_limits.forget(counted)
     return account
 
 

@@ -65,7 +65,7 @@ def issue_panel_token(*, secret: str) -> PanelToken:
     renewed = PanelSession.objects.filter(pk=session.pk, last_used_at__lt=Now() - WRITTEN_EVERY)
     return PanelToken(
         account=session.account,
-        token=jwt.issue_user_token(session.account, lifetime=TOKEN_LIFETIME),
+        token=jwt.issue_user_token(session.account, lifetime=TOKEN_LIFETIME, is_of_panel=True),
         renewed=bool(renewed.update(last_used_at=Now())),
     )
 

@@ -15,11 +15,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
-from config.api import stored_secrets, throttling
+from config.api import stored_secrets
 from config.api.stored_secrets import SecretLost, encrypted_again, is_rotating
 from config.writes.retries import retried
 from messaging.exceptions import InvalidSecondFactor, SecondFactorRequired
 from messaging.models import Account
+from messaging.services.sign_in_limits import count_code
+from messaging.visitors import Visitor
 
 PURPOSE = "second-factor"
 TOTP, RECOVERY_CODES = Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES
@@ -32,21 +34,21 @@ def has_second_factor(*, account: Account) -> bool:
     return bool(Authenticator.objects.filter(user=account).exclude(type=RECOVERY_CODES).exists())
 
 
-def require_code(*, account: Account, code: str | None) -> None:
+def require_code(*, account: Account, code: str | None, visitor: Visitor) -> None:
     """Check the code of a sign-in that has no other way to prove a second factor. Raises a 401."""
     if not has_second_factor(account=account):
         return
     if not code:
         raise SecondFactorRequired
-    if verify_code(account=account, code=code) is None:
+    if verify_code(account=account, code=code, visitor=visitor) is None:
         raise InvalidSecondFactor
 
 
 @retried
 @transaction.atomic
-def verify_code(*, account: Account, code: str) -> Authenticator | None:
+def verify_code(*, account: Account, code: str, visitor: Visitor) -> Authenticator | None:
     """The factor that this code belongs to. A code is accepted once. Raises RateLimited (429)."""
-    throttling.hit("second_factor", str(account.pk))
+    count_code(account=account, visitor=visitor)
     digits = _digits_of(code)
     rows = Authenticator.objects.select_for_update().filter(user=account, type__in=SECRETS).order_by("type")
     return next((row for row in rows if _accepts(row, digits)), None)

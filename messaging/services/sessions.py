@@ -38,6 +38,7 @@ def start_session(*, account: Account) -> SignedIn:
     require_may_start_session(account)
     refresh = RefreshToken.for_user(account)
     access = _access_token(refresh, account)
+    access[jwt.SIGN_IN] = refresh["iat"]
     return SignedIn(account=account, access=str(access), refresh=str(refresh), expires_at=jwt.expiry_of(access))
 
 
@@ -89,5 +90,4 @@ def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
 def _access_token(refresh: RefreshToken, account: Account) -> AccessToken:
     access = AccessToken.for_user(account)
     access["exp"] = min(access["exp"], refresh["exp"])
-    access[jwt.SIGN_IN] = refresh.get("iat")
     return access

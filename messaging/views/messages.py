@@ -100,6 +100,7 @@ class MessageViewSet(ApiViewSet):
 
     @operation(
         "createMessage",
+        for_panel=True,
         callers=WRITERS,
         scopes=WRITING_SCOPES,
         scopes_of_body=scopes_of_body,
@@ -161,6 +162,7 @@ class MessageViewSet(ApiViewSet):
 
     @operation(
         "editMessage",
+        for_panel=True,
         **OF_AUTHOR,
         authorize_replay=authorize_edit_replay,
         body=MessageText,
@@ -184,6 +186,7 @@ class MessageViewSet(ApiViewSet):
 
     @operation(
         "deleteMessage",
+        for_panel=True,
         **OF_AUTHOR,
         authorize_replay=authorize_deletion_replay,
         response=DeletedSerializer,

@@ -74,6 +74,7 @@ def _authorize_removal_replay(request: HttpRequest, body: Any, replay: Replay) -
 # The declaration that the decisions on a post share.
 OF_POST: dict[str, Any] = {
     "callers": PERSON,
+    "for_panel": True,
     "body": serializers.ModerationReason,
     "response": serializers.DecidedSerializer,
     "errors": (MessageNotFound, ModeratorRequired, NotInThisState),
@@ -88,6 +89,7 @@ class ModerationQueueViewSet(ApiViewSet):
     @action(detail=False, methods=["get"])
     @operation(
         "listModerationQueue",
+        for_panel=True,
         callers=PERSON,
         query=serializers.QueueQuery,
         response=serializers.QueueSerializer,
@@ -119,6 +121,7 @@ def _queue(page_id: str | None, **asked: Any) -> dict[str, Any]:
 class OwnModerationViewSet(ApiViewSet):
     @operation(
         "getOwnModeration",
+        for_panel=True,
         callers=PERSON,
         query=serializers.OwnModerationQuery,
         response=serializers.OwnModerationSerializer,
@@ -167,6 +170,7 @@ class ModeratedMessageViewSet(ApiViewSet):
     @pin.mapping.delete
     @operation(
         "unpinMessage",
+        for_panel=True,
         callers=PERSON,
         authorize_replay=_authorize_post_replay,
         response=serializers.PinnedSerializer,
@@ -232,6 +236,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     @operation(
         "banAccount",
+        for_panel=True,
         **OF_COMMUNITY,
         body=serializers.NewBan,
         response=serializers.BanSerializer,
@@ -244,7 +249,13 @@ class ModeratedCommunityViewSet(ApiViewSet):
         return Response(render(serializers.BanSerializer, ban))
 
     @action(detail=True, methods=["delete"], url_path="bans/<str:accountId>")
-    @operation("liftBan", **OF_COMMUNITY, response=serializers.EndedSerializer, errors=(*REFUSED, BanNotFound))
+    @operation(
+        "liftBan",
+        for_panel=True,
+        **OF_COMMUNITY,
+        response=serializers.EndedSerializer,
+        errors=(*REFUSED, BanNotFound),
+    )
     def ban(self, request: ApiRequest, id: str, accountId: str) -> Response:  # noqa: N803  as above
         """Lift a ban."""
         ids = self._ids(BanNotFound)
@@ -254,6 +265,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     @operation(
         "closeDiscussion",
+        for_panel=True,
         **OF_COMMUNITY,
         body=serializers.NewClosing,
         response=DiscussionSerializer,
@@ -273,6 +285,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
     @action(detail=True, methods=["delete"], url_path="closed/<str:pageId>")
     @operation(
         "reopenDiscussion",
+        for_panel=True,
         **OF_COMMUNITY,
         path={"pageId": PAGE_ID_SCHEMA},
         response=DiscussionSerializer,
@@ -307,6 +320,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
     @hidden.mapping.post
     @operation(
         "hideHere",
+        for_panel=True,
         **OF_COMMUNITY,
         body=serializers.NewHidden,
         response=serializers.HiddenSerializer,
@@ -320,7 +334,11 @@ class ModeratedCommunityViewSet(ApiViewSet):
 
     @action(detail=True, methods=["delete"], url_path="hidden/<str:messageId>")
     @operation(
-        "showHere", **OF_COMMUNITY, response=serializers.ShownAgainSerializer, errors=(*REFUSED, MessageNotFound)
+        "showHere",
+        for_panel=True,
+        **OF_COMMUNITY,
+        response=serializers.ShownAgainSerializer,
+        errors=(*REFUSED, MessageNotFound),
     )
     def show_here(self, request: ApiRequest, id: str, messageId: str) -> Response:  # noqa: N803  as above
         """Show such a post again."""

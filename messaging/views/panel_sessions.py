@@ -42,7 +42,8 @@ class PanelSessionViewSet(ApiViewSet):
     def start(self, request: ApiRequest) -> Response:
         """Open a session of the panel with a sign-in of the last five minutes.
 
-        For the panel alone: its cookie ends after 30 days without use. A replay has no cookie.
+        A refreshed access token opens none. For the panel alone: its cookie ends after 30 days without use. A replay
+        has no cookie.
         """
         require_panel(request)
         if panel_cookie.has_cookie(request):
@@ -75,7 +76,10 @@ class PanelSessionViewSet(ApiViewSet):
         **OF_PANEL,
     )
     def token(self, request: ApiRequest) -> Response:
-        """Create a user token of 15 minutes from the panel's cookie."""
+        """Create a user token of 15 minutes from the panel's cookie.
+
+        It opens only what the panel does: posts, reactions, reports, and decisions of moderators on them.
+        """
         require_panel(request)
         secret = secret_of(request)
         try:

@@ -17,6 +17,7 @@ class ReportViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     @operation(
         "reportMessage",
+        for_panel=True,
         callers={CredentialKind.PERSON},
         body=NewReport,
         response=ReportedSerializer,

@@ -19,12 +19,14 @@ from messaging.exceptions import (
     RegistrationClosed,
     SecondFactorRequired,
 )
+from messaging.models import Account
 from messaging.serializers import sessions as serializers
 from messaging.serializers.accounts import AccountSerializer
 from messaging.services import sessions
 from messaging.services.accounts import account_record, authenticate, register_person
 from messaging.services.moderators import moderates_any
 from messaging.views.sign_in_log import log_after
+from messaging.visitors import remember, visitor_of
 
 PUBLIC = {CredentialKind.PUBLIC}
 SIGNED_IN = {CredentialKind.SIGNED_IN}
@@ -55,6 +57,7 @@ class SessionViewSet(ApiViewSet):
         status=201,
         errors=(HandleTaken, RegistrationClosed),
         throttle="register",
+        response_headers=("Set-Cookie",),
         links=SESSION,
     )
     def register(self, request: ApiRequest) -> Response:
@@ -64,7 +67,7 @@ class SessionViewSet(ApiViewSet):
         body = self.body()
         account = register_person(**body)
         self.signs_in = body["handle"], False
-        return Response(_session(sessions.start_session(account=account)), status=201)
+        return _signed_in(request, account, status=201)
 
     @action(detail=False, methods=["post"])
     @operation(
@@ -74,15 +77,16 @@ class SessionViewSet(ApiViewSet):
         body=serializers.LoginBody,
         response=serializers.SignInSerializer,
         errors=(AccountBeingErased, InvalidCredentials, InvalidSecondFactor, SecondFactorRequired),
-        throttle="sign_in",
+        throttle="session",
+        response_headers=("Set-Cookie",),
         links=SESSION,
     )
     def login(self, request: ApiRequest) -> Response:
         """Sign in, with a code if the person has a second factor."""
         body = self.body()
         self.signs_in = body["handle"], bool(body.get("code"))
-        account = authenticate(**body)
-        return Response(_session(sessions.start_session(account=account)))
+        account = authenticate(**body, visitor=visitor_of(request))
+        return _signed_in(request, account)
 
     @action(detail=False, methods=["post"])
     @operation(
@@ -141,10 +145,14 @@ class SessionViewSet(ApiViewSet):
         )
 
 
-def _session(session: sessions.SignedIn) -> dict[str, Any]:
-    return {
+def _signed_in(request: ApiRequest, account: Account, *, status: int = 200) -> Response:
+    session = sessions.start_session(account=account)
+    record = {
         "accessToken": session.access,
         "refreshToken": session.refresh,
         "expiresAt": session.expires_at,
-        "user": account_record(session.account),
+        "user": account_record(account),
     }
+    response = Response(record, status=status)
+    remember(response, visitor_of(request), account.pk)
+    return response

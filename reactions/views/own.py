@@ -21,6 +21,7 @@ class OwnReactionViewSet(ApiViewSet):
 
     @operation(
         "listOwnReactions",
+        for_panel=True,
         callers={CredentialKind.AGENT, CredentialKind.PERSON},
         query=OwnReactionsQuery,
         response=OwnReactionsSerializer,

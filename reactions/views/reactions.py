@@ -45,6 +45,7 @@ class ReactionViewSet(ApiViewSet):
 
     @operation(
         "addReaction",
+        for_panel=True,
         callers=AUTHORS,
         scopes={"react"},
         authorize_replay=authorize_replay,
@@ -87,6 +88,7 @@ class ReactionViewSet(ApiViewSet):
 
     @operation(
         "removeReaction",
+        for_panel=True,
         callers=AUTHORS,
         scopes={"react"},
         response=RemovedSerializer,

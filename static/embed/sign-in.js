@@ -49,7 +49,8 @@ async function submit(event) {
   problem.hidden = true;
   try {
     const body = Object.fromEntries(new FormData(form));
-    const { record } = await call("POST", `/api/auth/${form.id}`, { body, headers: GUARD });
+    // With the cookie by which the sign-in recognises this browser.
+    const { record } = await call("POST", `/api/auth/${form.id}`, { body, headers: GUARD, credentials: "same-origin" });
     postSession(await withoutRefresh(record));
   } catch (failure) {
     const isOfCode = OF_CODE.includes(failure.code);

@@ -19,6 +19,7 @@ from messaging.personal_data.jobs import run_due_jobs
 from reactions.models import Reaction
 from tests.account_area.second_factors import add_app
 from tests.admin.bystanders import Unchanged
+from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 
@@ -258,6 +259,22 @@ def test_a_person_without_a_password_types_the_handle() -> None:
     assert client.post("/account/me/erase/", right).status_code == 302
 
 
+@pytest.mark.django_db(transaction=True)
+def test_of_presses_at_once_one_cancels_the_erasure(person: Account) -> None:
+    path, other = "/account/me/erase/", PersonFactory()
+    for each in (person, other):
+        request_erasure(person=each, posts=PostsChoice.ANONYMOUS, by=each)
+    clients = [Client() for _ in range(6)]
+    for client in clients:
+        client.force_login(Account.objects.get(pk=person.pk))
+    pages = race(6, lambda number: clients[number].post(path, {"cancel": "1"}))
+    later = clients[0].post(path, {"cancel": "1"})
+    assert sorted(page.status_code for page in pages) == [302] + [404] * 5
+    for page in (*(page for page in pages if page.status_code == 404), later):
+        assert "There is nothing to cancel any more." in page.content.decode()
+    assert [erasure.account_id for erasure in PersonErasure.objects.all()] == [other.pk]
+
+
 def test_the_last_super_admin_is_told_why_not() -> None:
     boss, client = SuperAdminFactory(password=PASSWORD), Client()
     client.force_login(boss)
@@ -267,7 +284,7 @@ def test_the_last_super_admin_is_told_why_not() -> None:
 
 
 def test_passwords_are_not_tried_without_limit(client: Client, settings: Any) -> None:
-    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"sign_in_account": (3, 3600)}
+    settings.ATTEMPT_LIMITS = settings.ATTEMPT_LIMITS | {"sign_in_account": (3, 3600)}
     pages = [
         ("/account/me/erase/", {"password": "wrong"}),
         ("/account/confirm/", {"password": "wrong"}),

@@ -17,6 +17,7 @@ from django.test import Client
 from account_area.sign_in import password_views
 from messaging.models import Account
 from tests.api import Api
+from tests.commands.running import run_json
 from tests.factories import PersonFactory
 from tests.waiting import eventually
 
@@ -78,6 +79,10 @@ WAYS: dict[str, Callable[[], object]] = {
     ),
     "change": lambda: signed_in().post("/account/me/password/", {"current": PASSWORD, "password": OTHER}),
     "reset": lambda: Client().post(reset_link(), {"password": OTHER}),
+    "create by the command": lambda: run_json("create_person", "grace", "--password", OTHER),
+    "change by the command": lambda: run_json("create_person", "ada", "--password", OTHER),
+    "the same by the command": lambda: run_json("create_person", "ada", "--password", PASSWORD),
+    "erase": lambda: signed_in().post("/account/me/erase/", {"posts": "anonymous", "password": PASSWORD}),
     "confirm": lambda: signed_in().post("/account/confirm/", {"password": PASSWORD}),
 }
 
@@ -90,7 +95,7 @@ def test_no_transaction_is_open_while_a_password_is_hashed(way: str, person: Acc
     assert noted
     assert not any(noted)
     person.refresh_from_db()
-    assert (person.password != before) == (way in {"change", "reset"})
+    assert (person.password != before) == (way in {"change", "reset", "change by the command"})
 
 
 def test_a_password_that_was_changed_meanwhile_does_not_change_it_again(

@@ -10,6 +10,7 @@ from django.test import Client
 
 from messaging.models import Account
 from messaging.services.accounts import authenticate
+from messaging.visitors import Visitor
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.commands.running import refused, run_json
@@ -17,6 +18,7 @@ from tests.factories import PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
+VISITOR = Visitor("192.0.2.1")
 
 
 def test_create_person_prints_the_person() -> None:
@@ -65,7 +67,7 @@ def test_a_second_run_changes_only_the_given_options() -> None:
     assert (first["staff"], first["superAdmin"]) == (True, True)
     renamed = run_json("create_person", "ada_l", "--name", "Ada Lovelace", "--password", "another horse battery")
     assert renamed == first | {"name": "Ada Lovelace"}
-    assert authenticate(handle="ada_l", password="another horse battery").name == "Ada Lovelace"
+    assert authenticate(handle="ada_l", password="another horse battery", visitor=VISITOR).name == "Ada Lovelace"
     assert Account.objects.count() == 1
 
 
@@ -75,7 +77,7 @@ def test_options_are_optional_and_passwords_of_any_length(monkeypatch: pytest.Mo
     assert not Account.objects.get().has_usable_password()
     monkeypatch.setattr("sys.stdin", io.StringIO("short\n"))
     run_json("create_person", "ada_l", "--password", "-")
-    assert authenticate(handle="ada_l", password="short").handle == "ada_l"
+    assert authenticate(handle="ada_l", password="short", visitor=VISITOR).handle == "ada_l"
 
 
 def test_invalid_arguments_are_refused_in_one_line_and_change_nothing() -> None:

@@ -72,9 +72,11 @@ def _passes(who: str) -> bool:
 
 def test_the_default_rates(settings: Any) -> None:
     rates = {"person": (300, 3600), "agent_refused": (600, 60), "read": (6000, 60)}
-    rates |= dict.fromkeys(("register", "sign_in"), (10, 60))
+    rates |= {"register": (10, 60)}
     rates |= dict.fromkeys(("ingest", "normalize_url", "session", "search", "dry_run"), (120, 60))
     assert settings.SOFT_THROTTLES.items() >= rates.items()
+    attempts = {"sign_in": (10, 60), "sign_in_account": (100, 3600), "second_factor": (20, 3600)}
+    assert settings.ATTEMPT_LIMITS.items() >= attempts.items()
 
 
 def test_writes_of_a_person_are_bounded_and_reads_are_not(settings: Any) -> None:

@@ -16,6 +16,7 @@ from mails.models import Mailing, Notice, RefusedAddress
 from mails.preferences import preferences_of, set_preferences, unsubscribe
 from mails.unsubscribing import account_of, unsubscribe_url
 from messaging.models import Account
+from tests.agents.racing import race
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 from tests.mails.making import address_of, answer, begin, collect_all, reachable
 
@@ -52,6 +53,17 @@ def test_only_a_post_unsubscribes_and_from_that_kind_alone() -> None:
     chosen = preferences_of(person)
     assert chosen.pop(Kind.DECISION) is Frequency.OFF
     assert chosen == {kind: frequency for kind, frequency in preferences_of(PersonFactory()).items() if kind in chosen}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_presses_at_once_each_says_that_the_kind_is_off() -> None:
+    """RFC 8058: a mail provider may send its POST again, and no answer may be an error."""
+    person, bystander = PersonFactory(), PersonFactory()
+    set_preferences(account_id=bystander.pk, frequencies={Kind.DECISION: Frequency.DAILY})
+    pages = race(6, lambda _number: Client().post(path_of(person, Kind.DECISION)))
+    assert [(page.status_code, b"You are unsubscribed" in page.content) for page in pages] == [(200, True)] * 6
+    assert Mailing.objects.get(account=person).frequency == Frequency.OFF
+    assert preferences_of(bystander)[Kind.DECISION] is Frequency.DAILY
 
 
 def test_the_page_keeps_its_address_to_itself() -> None:

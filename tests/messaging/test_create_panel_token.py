@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from config.api.credentials import CredentialKind
 from config.api.operations import all_operations
 from messaging.models import Account, PanelSession
-from messaging.services.accounts import change_password
+from messaging.services.accounts import choose_password
 from messaging.services.people import suspend_person, unsuspend_person
 from tests.agents.racing import race
 from tests.api import Answer, Api
@@ -75,7 +75,7 @@ def test_a_session_ends_at_once_with_all_sessions_of_the_account(ada: Account, h
     secret, issued, bystander = panel_secret(ada), token(panel_secret(ada)).json, panel_secret(PersonFactory())
     ada.refresh_from_db()
     if how == "password":
-        change_password(account=ada, password="another long passphrase")
+        choose_password(account=ada, password="another long passphrase")
     elif how == "logout-all":
         assert Api.as_signed_in(ada).post("/api/auth/logout-all").status == 200
     elif how == "deletion":
@@ -168,6 +168,43 @@ def test_the_cookie_opens_no_other_operation(settings: Any) -> None:
         call = world.call(row)
         answer = Api().send(call.method, call.path, *([] if call.body is None else [call.body]), headers=headers)
         assert (answer.status, answer.error) == (401, "not_authenticated"), row
+
+
+# What the panel does for a person. Other operations of people are for tokens of a sign-in.
+OF_PANEL = {
+    *("createMessage", "editMessage", "deleteMessage", "reportMessage"),
+    *("addReaction", "removeReaction", "listOwnReactions"),
+    *("getOwnModeration", "listModerationQueue", "approveMessage", "hideMessage", "restoreMessage"),
+    *("pinMessage", "unpinMessage", "banAccount", "liftBan", "hideHere", "showHere"),
+    *("closeDiscussion", "reopenDiscussion"),
+}
+
+
+def test_its_token_opens_what_the_panel_does_and_nothing_else(settings: Any) -> None:
+    settings.WEBHOOKS = True
+    of_people = [each for *_route, each in all_operations() if CredentialKind.PERSON in each.callers]
+    private = {each.id for each in of_people if CredentialKind.PUBLIC not in each.callers} & ROWS.keys()
+    assert len(private) > 35
+    assert private >= OF_PANEL
+    world = World()
+    # A super admin, whom no rule of a community refuses.
+    record = token(panel_secret(world.boss)).json
+    headers = {"Authorization": f"Bearer {record['token']}", "X-User-Id": record["userId"]}
+    opened = set()
+    for row in sorted(private):
+        call = world.call(row)
+        answer = Api().send(call.method, call.path, *([] if call.body is None else [call.body]), headers=headers)
+        assert answer.status < 500
+        opened |= {row} if (answer.status, answer.json.get("error")) != (401, "invalid_token") else set()
+    assert opened == OF_PANEL
+
+
+def test_its_token_opens_no_tool_for_models(ada: Account) -> None:
+    record = token(panel_secret(ada)).json
+    headers = {"Authorization": f"Bearer {record['token']}", "X-User-Id": record["userId"]}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "inbox", "arguments": {}}}
+    answer = Api().post("/mcp", call, headers=headers | {"Accept": "application/json, text/event-stream"})
+    assert "this one is for what the panel does" in answer.body.decode()
 
 
 def test_the_cookie_opens_no_page_of_the_admin(ada: Account) -> None:

@@ -80,7 +80,7 @@ def test_codes_of_the_steps_around_now_are_accepted_in_order(monkeypatch: pytest
 
 
 def test_codes_are_throttled_by_person_whatever_the_address_is(settings: Any) -> None:
-    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"second_factor": (2, 3600)}
+    settings.ATTEMPT_LIMITS = settings.ATTEMPT_LIMITS | {"second_factor": (2, 3600)}
     person = PersonFactory(password=PASSWORD)
     secret = add_app(person)
     assert [log_in(person, code=code).status for code in ("1", "2", code_of(secret))] == [401, 401, 429]

@@ -82,6 +82,7 @@ OPEN_ROUTES = {
     "account_end_session": "the digest that is the key of a session of the person who is signed in",
     "account_agent_token_revoke": "the id of a token",
     "account_agent_token_rotate": "the id of a token",
+    "account_open_sign_in": "signs nobody in, and is not stored",
     "error": "the code of a refusal",
 }
 SECRET_PARAMETER = "secret|key|token|code"
@@ -100,14 +101,17 @@ MODULES = {
     "messaging/webhooks/secrets.py": "secret of a webhook",
 }
 OPEN_MODULES = {
+    "account_area/sign_in/openings.py": "the link signs nobody in, and is not stored",
     "config/api/pagination.py": "cursors give no rights",
     "config/api/signing.py": "what the others call",
     "config/api/stored_secrets.py": "what the others call",
+    "config/writes/attempts.py": "hides whose attempts are counted",
     "embeds/analytics/salts.py": "hides the visitors of a day",
     "embeds/host_proofs.py": "makes what owners of domains publish in TXT records",
     "messaging/models/erased_handle.py": "hides erased handles",
     "messaging/services/erased_handles.py": "hides erased handles",
     "messaging/webhooks/events.py": "challenges that are answered once, and stored nowhere",
+    "messaging/visitors.py": "the cookie of a known browser signs nobody in, and is not stored",
 }
 SIGNS = (
     r"(signing|stored_secrets)\.(mac|encrypt|dumps)\(|hmac\.(digest|new)\(|token_urlsafe\(|token_hex\(|token_bytes\("

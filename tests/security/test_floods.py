@@ -42,7 +42,7 @@ PATHS = [
 STREAM_PATHS = {b"/v1/changes/stream": None, b"/v1/inbox/stream": None, b"/api/messages": 404, b"/admin/": 404}
 # Without both, CsrfViewMiddleware would not read the body.
 COOKIES = b"Cookie: sessionid=x; csrftoken=" + b"a" * 32 + b"\r\n"
-CALLS, SIGN_INS_MAX, READS_MAX = 60, 10, 40
+CALLS, REGISTRATIONS_MAX, READS_MAX = 60, 10, 40
 # Of two counters, twice as many would pass.
 UNCOUNTED_MAX = 5
 WINDOW_SECONDS = 60
@@ -104,10 +104,10 @@ def refusal(port: int, head: bytes) -> int:
         return int(connection.recv(65536).split()[1])
 
 
-def test_workers_share_the_sign_in_counter(service: Service) -> None:
+def test_workers_share_the_counter_of_registrations(service: Service) -> None:
     assert len(service.workers()) == 2
-    statuses = statuses_of(service, "POST", lambda: "/api/auth/login")
-    check_shared(statuses, passed=400, most=SIGN_INS_MAX)
+    statuses = statuses_of(service, "POST", lambda: "/api/auth/register")
+    check_shared(statuses, passed=400, most=REGISTRATIONS_MAX)
 
 
 def test_workers_share_the_read_counter(service: Service) -> None:

@@ -16,7 +16,7 @@ from config.api.credentials import Credential
 from config.api.jwt import issue_user_token, person_credential
 from config.changes.streams.log_reader import ended_credentials
 from messaging.models import Account
-from messaging.services.accounts import change_password
+from messaging.services.accounts import choose_password
 from messaging.services.people import suspend_person
 from messaging.services.sessions import end_all_sessions, start_session
 from tests.agents.factories import TokenHolder, agent_with_token
@@ -76,7 +76,7 @@ def log_out_everywhere(person: Account) -> None:
 
 
 def set_password(person: Account) -> None:
-    change_password(account=Account.objects.get(pk=person.pk), password="four plain quiet words")
+    choose_password(account=Account.objects.get(pk=person.pk), password="four plain quiet words")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import FrameLocator, Locator, Page
+from typing import Any
+
+from playwright.sync_api import BrowserContext, FrameLocator, Locator, Page
 
 from tests.browser import PATIENCE_MS
 
@@ -12,6 +14,11 @@ def open_window(panel: FrameLocator | Page, page: Page) -> Page:
     with page.context.expect_page() as opened:
         panel.get_by_role("button", name="Sign in").click()
     return opened.value
+
+
+def cookies_of(context: BrowserContext) -> list[Any]:
+    """Without the one by which the window recognises a browser that has signed in, which no panel gets."""
+    return [cookie for cookie in context.cookies() if (cookie["name"], cookie["sameSite"]) != ("known", "Lax")]
 
 
 def submit(window: Page, form: str, **fields: str) -> None:

@@ -13,13 +13,13 @@ from playwright.sync_api import Browser, FrameLocator, Page, Route, expect
 
 from embeds.widget.locales import words
 from messaging.models import Account, Message, PanelSession
-from messaging.services.accounts import change_password
+from messaging.services.accounts import choose_password
 from tests.browser import ARGUMENTS
 from tests.factories import PersonFactory
 from tests.panel_sessions import panel_secret
 from tests.widget.clock import advance_and_stop
 from tests.widget.live import CODE, PASSWORD, Live, open_panel, panel_frame, reopen
-from tests.widget.sign_in import open_window, submit
+from tests.widget.sign_in import cookies_of, open_window, submit
 from tests.widget.sites import html
 from tests.widget.test_panel_own import write
 
@@ -65,7 +65,9 @@ def test_a_sign_in_lasts_in_every_tab_of_one_site_until_the_person_signs_out(liv
     page, panel = live.open()
     assert live.context.cookies() == []
     sign_in(page, panel)
-    (cookie,) = live.context.cookies()
+    (cookie,) = cookies_of(live.context)
+    (known,) = (each for each in live.context.cookies() if each != cookie)
+    assert known.items() >= {"name": "known", "httpOnly": True, "sameSite": "Lax"}.items()
     kind = {"name": "__Host-panel", "httpOnly": True, "secure": True, "sameSite": "None"}
     assert cookie.items() >= (kind | {"partitionKey": "http://localhost"}).items()
     assert cookie["value"] not in panel_frame(page).evaluate(
@@ -101,7 +103,7 @@ def test_a_sign_in_lasts_in_every_tab_of_one_site_until_the_person_signs_out(liv
     expect_account(in_tab, SIGNED_OUT)
     expect_account(in_other, SIGNED_IN)
     assert PanelSession.objects.count() == 1
-    assert [cookie.get("partitionKey") for cookie in live.context.cookies()] == ["http://other.example"]
+    assert [cookie.get("partitionKey") for cookie in cookies_of(live.context)] == ["http://other.example"]
     reopen(tab)
     expect_account(in_tab, SIGNED_OUT)
     expect(draft_in(in_tab)).to_have_value("")
@@ -162,13 +164,13 @@ def test_a_token_is_renewed_when_it_is_needed_and_the_panel_learns_that_the_sess
     expect_account(panel, SIGNED_IN)
     assert len(away) >= 2
 
-    change_password(account=Account.objects.get(pk=ada.pk), password="another long passphrase")
+    choose_password(account=Account.objects.get(pk=ada.pk), password="another long passphrase")
     expect(draft_in(panel)).to_have_value("Not lost")
     panel.locator("#write").get_by_role("button", name="Post").click()
     expect(panel.locator("#write .problem")).to_contain_text("Your sign-in has ended")
     expect_account(panel, SIGNED_OUT)
     expect(draft_in(panel)).to_have_value("Not lost")
-    assert live.context.cookies() == []
+    assert cookies_of(live.context) == []
     assert not Message.objects.filter(content="Not lost").exists()
     # The session of another person has not ended.
     bystander.refresh_from_db()

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, expect
 from messaging.models import Account
 from tests.browser import ARGUMENTS
 from tests.widget.live import Live, panel_frame, reopen
+from tests.widget.sign_in import cookies_of
 from tests.widget.test_panel_orders import choose, posts_of
 from tests.widget.test_panel_session import DRAFT, SIGNED_IN, SIGNED_OUT, draft_in, expect_account, sign_in
 
@@ -83,5 +84,5 @@ def test_sign_in_and_drafts_survive_where_storage_is_blocked(live: Live, ada: Ac
     expect(draft_in(panel)).to_have_value("short again")
     panel.get_by_role("button", name="Sign out").click()
     expect_account(in_tab, SIGNED_OUT)
-    assert [cookie["name"] for cookie in live.context.cookies()] == []
+    assert [cookie["name"] for cookie in cookies_of(live.context)] == []
     assert live.errors == []

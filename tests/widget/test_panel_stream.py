@@ -21,7 +21,7 @@ from tests.streams.faults import kill_stream_process, stream_processes
 from tests.waiting import eventually
 from tests.widget.clock import advance_until
 from tests.widget.live import SIGN_IN, intercept, wait_for_first, wait_until_drawn
-from tests.widget.sign_in import open_window, submit
+from tests.widget.sign_in import cookies_of, open_window, submit
 from tests.widget.test_panel_own import write
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser]
@@ -122,7 +122,7 @@ def test_demo_visit_signs_in_posts_reacts_and_is_counted(demo: Demo) -> None:
     expected = {name: count + 1 for name, count in before.items()}
     eventually(lambda: demo.totals(events).items() >= expected.items(), seconds=PATIENCE_MS / 1_000)
     assert demo.totals(events) == expected
-    cookies = [(cookie["name"], cookie.get("partitionKey")) for cookie in demo.context.cookies()]
+    cookies = [(cookie["name"], cookie.get("partitionKey")) for cookie in cookies_of(demo.context)]
     assert cookies == [("__Host-panel", "http://localhost")]
 
 

@@ -47,7 +47,7 @@ HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "integer", "minimum": 1, "examples": [42]},
     },
     "Set-Cookie": _text(
-        "The session of the panel, of each site with the panel its own.",
+        "The session of the panel, of each site its own; of a sign-in, what recognises the browser at the next one.",
         "__Host-panel=…; Path=/; Secure; HttpOnly; Partitioned",
     ),
     "WWW-Authenticate": _text("The kind of credential, and what is wrong with it (RFC 6750).", "Bearer"),

@@ -78,7 +78,19 @@ def test_a_person_takes_over_the_posts_of_their_address(author: ImportedAuthor, 
     assert list(others.exclude(author=person).values()) == before
     assert not Account.objects.filter(pk=author.account_id).exists()
     assert not HandleClaim.objects.filter(handle=author.account.handle).exists()
-    assert client.post(PATH, {"author": author.pk}).status_code == 404
+    page = client.post(PATH, {"author": author.pk}, follow=True).content.decode()
+    assert "These posts are yours already." in page
+    assert client_of(PersonFactory()).post(PATH, {"author": author.pk}).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_presses_at_once_one_takes_the_posts_over(author: ImportedAuthor) -> None:
+    person, posts = person_with("a1@big.example"), Message.objects.filter(author=author.account).count()
+    clients = [client_of(person) for _ in range(6)]
+    pages = race(6, lambda number: clients[number].post(PATH, {"author": author.pk}, follow=True).content.decode())
+    assert sorted("yours now" in page for page in pages) == [False] * 5 + [True]
+    assert sorted("yours already" in page for page in pages) == [False] + [True] * 5
+    assert Message.objects.filter(author=person).count() == posts
 
 
 def test_posts_of_a_later_file_are_the_persons_only_after_another_claim(author: ImportedAuthor, tmp_path: Path) -> None:
