@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     """A concurrent build, because people sign in meanwhile."""
 
     atomic = False
-    dependencies = [("messaging", "0054_count_earlier_posts_of_communities")]
+    dependencies = [("messaging", "0060_sign_ins_in_the_widget")]
 
     operations = [
         AddIndexConcurrently(

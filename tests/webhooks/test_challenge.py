@@ -138,7 +138,7 @@ def test_receivers_that_acknowledged_an_event_before_need_no_challenge() -> None
             status_code=code,
             duration_ms=1,
         )
-    migration = import_module("messaging.migrations.0060_webhooks_of_before")
+    migration = import_module("messaging.migrations.0059_webhooks_of_before")
     with connection.cursor() as cursor:
         cursor.execute(migration.ACKNOWLEDGED)
         cursor.execute(migration.ONE_ERROR)

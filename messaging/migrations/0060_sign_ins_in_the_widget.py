@@ -8,7 +8,7 @@ RENAME = "UPDATE messaging_signin SET door = 'api' WHERE door = 'panel'"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("messaging", "0060_webhooks_of_before")]
+    dependencies = [("messaging", "0059_webhooks_of_before")]
 
     operations = [
         migrations.RemoveConstraint("signin", "sign_in_door_known"),

@@ -12,7 +12,7 @@ ONE_ERROR = "UPDATE messaging_webhookdelivery SET error = 'address_not_allowed' 
 
 
 class Migration(migrations.Migration):
-    dependencies = [("messaging", "0059_webhook_challenges")]
+    dependencies = [("messaging", "0058_webhook_challenges")]
 
     operations = [
         migrations.RunSQL(ACKNOWLEDGED, migrations.RunSQL.noop),
