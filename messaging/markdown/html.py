@@ -11,6 +11,7 @@ from functools import lru_cache
 from html import escape
 from typing import NamedTuple
 
+from messaging.markdown.frames import with_frames_in_one_piece
 from messaging.markdown.tree import Node, parse, plain
 
 REL = "ugc nofollow noopener"
@@ -50,6 +51,7 @@ def cost_of(text: str) -> int:
 
 
 @lru_cache(maxsize=128)
+@with_frames_in_one_piece
 def rendered(text: str) -> Rendered:
     tree = parse(text)
     return Rendered("".join(map(_html, tree)), "\n".join(lines(tree)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from markdown_it.rules_inline import StateInline
 
 from messaging.excerpts import excerpt
-from messaging.markdown.html import to_html, to_plain
+from messaging.markdown.html import rendered, to_html, to_plain
 from messaging.markdown.rules import LABEL_MAX, LABEL_READS, LEVEL_MAX, RULES
 from messaging.markdown.tree import DEPTH_MAX, Node, parse
 from tests.markdown.cases import CASES, LENGTH, LONGEST_ADDRESS, PARTS, TOO_LONG_ADDRESSES, longest_texts
@@ -134,3 +135,18 @@ def test_html_of_a_post() -> None:
         '<p dir="auto"><strong>One</strong> &lt;b&gt;<br>'
         '<a href="https://a.example/" rel="ugc nofollow noopener" target="_blank">two</a> (a.example)</p>'
     )
+
+
+def test_no_depth_of_the_stack_makes_a_text_dearer() -> None:
+    """Where memory for frames would end inside the loop of the parser, each of its calls would ask for a page of it."""
+
+    def at_depth(depth: int) -> int:
+        if depth:
+            return at_depth(depth - 1)
+        rendered.cache_clear()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        to_html("<" * 400)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    at_depth(0)
+    assert max(at_depth(depth) for depth in range(180)) < 300
