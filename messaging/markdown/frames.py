@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 P, R = ParamSpec("P"), TypeVar("R")
-# A frame of this size gets a piece of 128 KB, and leaves more than half of it to others. The frame itself is not filled.
+# A frame of this size gets a piece of 128 KB, and leaves more than half of it to others. Nothing fills it.
 SLOTS = 7_200
 
 
