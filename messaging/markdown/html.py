@@ -36,13 +36,17 @@ class Budget:
     def __init__(self, units: int = UNITS_MAX) -> None:
         self._left = units
 
-    def render(self, text: str) -> Rendered:
-        """Render a text, or return it as typed if it costs more than is left."""
+    def allows(self, text: str) -> bool:
+        """Whether enough is left to parse this text, which is taken from it."""
         cost = cost_of(text)
         if cost > self._left:
-            return Rendered(_html(Node("p", [text], {})), text)
+            return False
         self._left -= cost
-        return rendered(text)
+        return True
+
+
+def as_typed(text: str) -> Rendered:
+    return Rendered(_html(Node("p", [text], {})), text)
 
 
 def cost_of(text: str) -> int:
@@ -50,11 +54,14 @@ def cost_of(text: str) -> int:
     return sum(cost * sum(map(text.count, marks)) for marks, cost in COSTS.items())
 
 
-@lru_cache(maxsize=128)
 @with_frames_in_one_piece
-def rendered(text: str) -> Rendered:
+def render(text: str) -> Rendered:
     tree = parse(text)
     return Rendered("".join(map(_html, tree)), "\n".join(lines(tree)))
+
+
+# For the texts that are rendered often: those without marks, in feeds.
+rendered = lru_cache(maxsize=128)(render)
 
 
 def to_html(text: str) -> str:

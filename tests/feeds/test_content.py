@@ -97,6 +97,7 @@ def test_the_title_is_the_beginning_of_the_text_or_names_the_author() -> None:
 
 
 # A tenth of the longest text, and short ones, in characters that are longer in a document.
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("character", "length"),
     [
