@@ -40,7 +40,7 @@ QUOTE_MAX, CONTEXT_MAX = 1_000, 3_000
 def permalink(request: HttpRequest, id: str) -> HttpResponse:
     """Render the page of a post, or 404 if the post is not public."""
     try:
-        throttling.hit_read(request)
+        throttling.hit_read(request, "permalink")
     except RateLimited as refusal:
         return error_response(refusal)
     words = context.language(request)
