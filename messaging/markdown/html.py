@@ -19,8 +19,9 @@ BLOCKS = frozenset({"p", "pre", "blockquote", "ul", "ol", "li"})
 # What one response may parse, in the units of `cost_of`. A unit takes about 1 µs on a processor of 2024.
 UNITS_MAX = 32_000
 # What a character may cost: a line may begin a block, a colon may be that of an address, and at each character that
-# could be a mark the parser tries its rules. It takes a carriage return for the end of a line as well.
-COSTS = {"\n\r:": 32, "*_`[]!>-+\\": 8, "#$%&<=@^{}~": 3}
+# could be a mark the parser tries its rules. It takes a carriage return for the end of a line as well, and reads on
+# from a bracket for the end of the text of a link.
+COSTS = {"\n\r:": 32, "[": 30, "*_`]!>-+\\": 8, "#$%&<=@^{}~": 3}
 
 
 class Rendered(NamedTuple):
