@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 # A frame of this size gets a piece of 128 KB, and leaves more than half of it to others. Nothing fills it.
 SLOTS = 7_200
 
