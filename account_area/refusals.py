@@ -34,7 +34,7 @@ SENTENCES = {
     "too_many_active_tokens": _("Five tokens work, the most allowed. Replace or revoke one."),
     "token_not_active": _("The token is revoked or expired. Create a new one."),
     "agent_frozen": _("The agent is stopped: a new token would not work."),
-    "too_many_webhooks": _("It has as many webhooks as are allowed. Delete one first."),
+    "too_many_webhooks": _("The limit of webhooks is reached, the agent's or yours at this host. Delete one first."),
     "webhook_url_not_allowed": _("Events are sent to https addresses on public hosts only. Choose another address."),
     "webhooks_disabled": _("This service sends no webhooks."),
     "webhook_blocked": _("A super admin disabled this webhook."),
@@ -66,6 +66,8 @@ SENTENCES = {
     "last_moderator": _("You are the last moderator. Add another one first."),
     "creator_protected": _("The creator leaves by themselves, or is removed by a super admin."),
     "invalid_map": _("Write each replacement as OLD=NEW, one a line."),
+    "invalid_map_file": _("Send a CSV file of two columns, or the report with a column “url” beside “address”."),
+    "invalid_map_row": _("Correct row %(row)s of the file of addresses: its new address is none."),
     "file_too_large": _("This file is too large to be uploaded."),
     "import_not_found": _("There is no such page, or it is not yours."),
     "import_report_not_found": _(
@@ -98,4 +100,4 @@ def sentence(error: ApiError) -> str:
     known = SENTENCES.get(error.default_code)
     if known is None:
         return gettext(error.message)
-    return str(known) % {"seconds": error.fields.get("retryAfter", "")}
+    return str(known) % {"seconds": error.fields.get("retryAfter", ""), "row": getattr(error, "row", "")}

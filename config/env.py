@@ -10,7 +10,11 @@ from django.core.exceptions import ImproperlyConfigured
 
 _FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
-_ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[\w.-]+|\[[^\]\s/@?#]+\])(?::(?P<port>[0-9]{1,5}))?/*", re.ASCII)
+_ORIGIN = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[\w.-]+|\[[^\]\s/@?#]+\])(?::(?P<port>[0-9]{1,5}))?(?:/+(?P<path>[^?#]*))?",
+    re.ASCII,
+)
+_GREETING = re.compile(r"[a-z0-9][a-z0-9.-]{0,254}|\[[a-z0-9:.]{2,60}\]", re.IGNORECASE | re.ASCII)
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -41,6 +45,14 @@ def integer(name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 -
 def words(name: str, default: Sequence[str] = ()) -> list[str]:
     """A list of entries separated by commas."""
     return [entry.strip() for entry in text(name).split(",") if entry.strip()] or list(default)
+
+
+def greeting(name: str) -> str:
+    """A host name, or an address in brackets, as in HELO of SMTP."""
+    value = text(name)
+    if value and not _GREETING.fullmatch(value):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write a name such as mail.example.com, or [192.0.2.1].")
+    return value
 
 
 def address(name: str, default: str) -> IPv4Address | IPv6Address:
@@ -78,6 +90,11 @@ def origin(name: str, default: str) -> str:
     found = _ORIGIN.fullmatch(value)
     if not found or int(found["port"] or 0) > 65535:
         raise ImproperlyConfigured(f"{name} is {value!r}: write an origin such as https://api.example.com.")
+    if found["path"]:
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}, but the service is not served below a path: give it a host or a port of its own, "
+            "such as https://community.example.com."
+        )
     scheme, host, port = found["scheme"], found["host"].lower(), found["port"]
     return f"{scheme}://{host}" if port is None or int(port) == _PORTS[scheme] else f"{scheme}://{host}:{int(port)}"
 

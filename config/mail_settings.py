@@ -23,4 +23,6 @@ EMAIL_USE_SSL = _read.get("EMAIL_USE_SSL", False)
 EMAIL_FILE_PATH = _read["EMAIL_FILE_PATH"]
 # Seconds that each step to a connection to the mail server may take.
 EMAIL_TIMEOUT = 10
+# The name with which this host greets the mail server (HELO); empty: that of the operating system.
+EMAIL_HELO = env.greeting("EMAIL_HELO")
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "Community Messaging <no-reply@localhost>")

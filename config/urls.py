@@ -22,6 +22,7 @@ urlpatterns = [
     path("", include("mcp_server.urls")),
     path("", include("embeds.widget.urls")),
     path("", include("mails.urls")),
+    path("", include("moving.urls")),
     path("", include("config.discovery.urls")),
     path("api/schema/", any_origin(DocumentView.as_view()), name="schema"),
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="docs"),

@@ -15,6 +15,8 @@ from embeds import domains
 from embeds.models import EmbedStatus
 from embeds.models.host_proof import LOST_AFTER
 from embeds.sightings import STORED_DAYS
+from messaging.page_ids import NormalizedUrl
+from messaging.queries.discussions import CURRENT_PAGE, IS_CLOSED_ON
 from messaging.services.pages import PageCommunity
 
 COMMUNITIES_MAX = 20
@@ -53,36 +55,41 @@ WITH page (host, naming, refusing) AS (
     JOIN embeds_sighting AS sighting ON sighting.embed_id = own.id AND sighting.host = page.host
     WHERE NOT sighting.is_refused AND sighting.last_seen_at > now() - interval '{STORED_DAYS} days'
 )
-SELECT community.id, community.name, community.slug, bool_or(loaded.is_proved) AS is_proved
-FROM loaded
-JOIN embeds_embed AS embed ON embed.id = loaded.embed_id
-JOIN messaging_community AS community ON community.id = embed.community_id
-WHERE embed.deleted_at IS NULL AND embed.status = '{EmbedStatus.ACTIVE}'
-    AND embed.domain_whitelist && loaded.naming AND NOT embed.domain_blacklist && loaded.refusing
-GROUP BY community.id
-ORDER BY is_proved DESC, min(loaded.first_seen_at), community.id
-LIMIT {COMMUNITIES_MAX}
+SELECT id, name, slug, is_proved, {IS_CLOSED_ON.format(page="place.page_id")}
+FROM (
+    SELECT embed.community_id, bool_or(loaded.is_proved) AS is_proved, min(loaded.first_seen_at) AS first_seen_at
+    FROM loaded
+    JOIN embeds_embed AS embed ON embed.id = loaded.embed_id
+    WHERE embed.deleted_at IS NULL AND embed.status = '{EmbedStatus.ACTIVE}'
+        AND embed.domain_whitelist && loaded.naming AND NOT embed.domain_blacklist && loaded.refusing
+    GROUP BY embed.community_id
+    ORDER BY is_proved DESC, first_seen_at, embed.community_id
+    LIMIT {COMMUNITIES_MAX}
+) AS named
+JOIN messaging_community ON messaging_community.id = named.community_id
+CROSS JOIN (SELECT {CURRENT_PAGE} AS page_id) AS place
+ORDER BY is_proved DESC, first_seen_at, id
 """  # noqa: S608  consists of constants
 
 
-def communities_of_page(normalized_url: str) -> list[PageCommunity]:
+def communities_of_page(page: NormalizedUrl) -> list[PageCommunity]:
     """The communities of active embeds whose whitelist names the page's host and that were loaded there, at most 20.
 
     An embed without a whitelist names no host. The community whose widget was loaded first is the first one. Those that
     have proved the host are alone.
     """
-    host = domains.host_of_url(normalized_url)
+    host = domains.host_of_url(page.normalized_url)
     if not domains.entries_of(host):
         # Such as `a*b.example`, which browsers take and no entry can name.
         return []
-    rows = fetch_all(FIND, _values(host))
+    rows = fetch_all(FIND, _values(host, page.page_id))
     found = [PageCommunity(*row) for row in rows]
     return [community for community in found if community.proved] or found
 
 
-def _values(host: str) -> dict[str, Any]:
+def _values(host: str, page_id: str) -> dict[str, Any]:
     proof = {"checks": settings.DOMAIN_CHECKS, "bare_host": domains.bare_host(host)}
-    return proof | _parameters(host) | _parameters(WWW + host, prefix="www_")
+    return {"page": page_id} | proof | _parameters(host) | _parameters(WWW + host, prefix="www_")
 
 
 def _parameters(host: str, prefix: str = "") -> dict[str, str | list[str]]:

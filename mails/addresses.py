@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.apps import apps
 from django.db.models import QuerySet
-from django.db.models.functions import Lower
 
 from mails.models import RefusedAddress
 from messaging.models import Account, AccountKind
@@ -23,16 +22,16 @@ def verified_addresses(account_ids: Collection[UUID]) -> dict[UUID, str]:
 
 def usable_address(account_id: UUID) -> str | None:
     """The address to send mails to."""
-    address = verified_addresses([account_id]).get(account_id)
-    if address is None or refusal_of(account_id, address) is not None:
+    return None if refusal_of(account_id) else verified_addresses([account_id]).get(account_id)
+
+
+def refusal_of(account_id: UUID) -> RefusedAddress | None:
+    """What the mail server has refused of the person's address. That of an earlier address does not count."""
+    refused = RefusedAddress.objects.filter(account=account_id).first()
+    if refused is None:
         return None
-    return address
-
-
-def refusal_of(account_id: UUID, address: str) -> RefusedAddress | None:
-    """What the mail server has refused of this address. That of an earlier address does not count."""
-    refused = RefusedAddress.objects.annotate(lower=Lower("address"))
-    return refused.filter(account=account_id, lower=address.lower()).first()
+    address = verified_addresses([account_id]).get(account_id, "")
+    return refused if address.lower() == refused.address.lower() else None
 
 
 def addresses() -> QuerySet[Any]:

@@ -55,15 +55,24 @@ def _mail(mailing: Mailing, notices: Sequence[Notice], content: Content, *, addr
         subject=one_line(content.subject, SUBJECT_MAX),
         body=render_to_string("mails/mail.txt", context),
         to=[address],
-        headers=_headers(mailing, notices, unsubscribe),
+        headers=_headers(mailing, notices, unsubscribe) | _thread(content.page_id),
     )
     mail.attach_alternative(render_to_string("mails/mail.html", context), "text/html")
     return mail
 
 
+def _thread(page_id: str) -> dict[str, str]:
+    """Mail programs show the mails about the discussion on one page together: answers to a mail that does not exist."""
+    return dict.fromkeys(("In-Reply-To", "References"), f"<{page_id}.discussion@{_host()}>") if page_id else {}
+
+
+def _host() -> str:
+    return urlsplit(settings.BASE_URL).hostname or "localhost"
+
+
 def _headers(mailing: Mailing, notices: Sequence[Notice], unsubscribe: str) -> dict[str, str]:
     """RFC 3834 (automatic), RFC 8058 (one click), RFC 2919 (list)."""
-    host = urlsplit(settings.BASE_URL).hostname or "localhost"
+    host = _host()
     # Of the events, so that a mail that is sent twice has the same id.
     events = " ".join(f"{notice.xid}.{notice.row_id}" for notice in notices)
     return {

@@ -18,12 +18,14 @@ REASON_MAX = 300
 
 
 class Collector(models.Model):
-    """The position in the change log up to which notices were made. One row."""
+    """The position in the change log up to which notices were made, and what ails the mail server. One row."""
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     generation = models.SmallIntegerField()
     xid = models.BigIntegerField()
     row_id = models.BigIntegerField()
+    # Why the server takes no mails of this service; empty as soon as it takes one.
+    server_failure = models.CharField(max_length=REASON_MAX, blank=True, default="", db_default="")
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(id=1), name="one_mail_collector")]

@@ -23,6 +23,8 @@ ADDRESS = re.compile(r"\S+@\S+")
 # message is refused (RFC 3463: X.1.1 to X.1.3, X.1.6, X.1.10, X.2.1).
 ADDRESS_STATUS = re.compile(r"\b5\.(?:1\.(?:1|2|3|6|10)|2\.1)\b")
 NO_MAILBOX = frozenset({550, 551, 553})
+# Replies about this service at a later stage: many servers check the sender and its rights with the recipient.
+OF_SENDER = re.compile(r"\b5\.(?:1\.[78]|7\.8)\b|\b(?:sender|relay|relaying|authentication)\b", re.IGNORECASE)
 ENHANCED = re.compile(r"\b5\.\d{1,3}\.\d{1,3}\b")
 
 
@@ -38,10 +40,16 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`reason`: the server's answer, without addresses."""
+    """`reason`: the server's answer, without addresses. `is_of_sender`: it refuses the sender, not the recipient."""
 
     outcome: Outcome
     reason: str = ""
+    is_of_sender: bool = False
+
+    @property
+    def is_of_server(self) -> bool:
+        """Whether the operator has to mend it: no recipient is to blame."""
+        return self.is_of_sender or self.outcome is Outcome.AWAY
 
 
 def of_connection(failure: OSError) -> Result:
@@ -64,9 +72,8 @@ def of_mail(failure: OSError) -> Result:
             # Without an enhanced status, a refusal of the text may be about the text.
             return _of_recipient(failure.smtp_code, failure.smtp_error, bare=frozenset())
         case smtplib.SMTPSenderRefused():
-            # The sender is the same for every mail: the operator has to mend it, and no recipient is to blame.
-            logger.error("The mail server refuses DEFAULT_FROM_EMAIL: %s", _text(failure.smtp_code, failure.smtp_error))
-            return Result(Outcome.AWAY, _text(failure.smtp_code, failure.smtp_error))
+            # The sender is the same for every mail.
+            return _of_sender(Outcome.AWAY, _text(failure.smtp_code, failure.smtp_error))
         case smtplib.SMTPResponseException():
             return Result(Outcome.DEFERRED, _text(failure.smtp_code, failure.smtp_error))
         case _:
@@ -86,8 +93,19 @@ def failed(failures: int, *, now: datetime) -> dict[str, Any]:
 def _of_recipient(code: int, answer: bytes | str, *, bare: frozenset[int]) -> Result:
     """`bare`: the codes that refuse the address for good if no enhanced status says more."""
     text = _text(code, answer)
-    is_final = bool(ADDRESS_STATUS.search(text)) if ENHANCED.search(text) else code in bare
-    return Result(Outcome.REFUSED if is_final and code >= 500 else Outcome.DEFERRED, text)
+    if code >= 500 and ADDRESS_STATUS.search(text):
+        return Result(Outcome.REFUSED, text)
+    if code >= 500 and OF_SENDER.search(text):
+        # The next recipient may be of a server that does not ask: this mail alone is tried again later.
+        return _of_sender(Outcome.DEFERRED, text)
+    is_final = code in bare and not ENHANCED.search(text)
+    return Result(Outcome.REFUSED if is_final else Outcome.DEFERRED, text)
+
+
+def _of_sender(outcome: Outcome, text: str) -> Result:
+    reason = f"It refuses this service or its DEFAULT_FROM_EMAIL: {text}"[:REASON_MAX]
+    logger.error("The mail server takes no mails. %s", reason)
+    return Result(outcome, reason, is_of_sender=True)
 
 
 def _text(code: int, answer: bytes | str) -> str:

@@ -15,7 +15,7 @@ from mails.addresses import usable_address
 from mails.collecting import OLD
 from mails.composing import compose
 from mails.kinds import Frequency, Kind, next_mail_at
-from mails.models import Mailing, Notice, RefusedAddress
+from mails.models import Collector, Mailing, Notice, RefusedAddress
 from mails.outcomes import Outcome, Result, failed
 from mails.smtp import deliver
 
@@ -48,6 +48,7 @@ def send(mailing_id: int) -> Outcome | None:
     address = usable_address(mailing.account_id) if mailing.chosen != Frequency.OFF else None
     result = _send(mailing, notices, address=address) if notices and address else None
     _record(lease_id, notices, address=address or "", result=result)
+    _note_server(result)
     return None if result is None else result.outcome
 
 
@@ -101,6 +102,17 @@ def _record(lease_id: UUID, notices: Sequence[Notice], *, address: str, result: 
                 kind = Kind(mailing.kind)
                 mailing.next_at = next_mail_at(kind, mailing.chosen, sent_at=mailing.sent_at, now=now)
     mailing.save(update_fields=["sent_at", "next_at", "failures", "lease_id", "leased_until"])
+
+
+def _note_server(result: Result | None) -> None:
+    """Store what the operator has to mend.
+
+    Not in the transaction of the mailing: those who collect lock the row of the collector before mailings.
+    """
+    if result is not None and result.is_of_server:
+        Collector.objects.update(server_failure=result.reason or "It does not answer.")
+    elif result is not None and result.outcome is Outcome.SENT:
+        Collector.objects.exclude(server_failure="").update(server_failure="")
 
 
 def _switch_off(mailing: Mailing, address: str, reason: str) -> None:

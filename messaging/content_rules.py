@@ -18,6 +18,7 @@ from django.utils.module_loading import import_string
 
 from config.api.exceptions import ApiError
 from messaging.exceptions import ContentBlocked
+from messaging.markdown.reading import as_read
 from messaging.models import Community
 from messaging.queries.message_fields import BODY_FIELDS, CONTENT_FIELDS
 from messaging.smart_tags import is_open
@@ -53,7 +54,8 @@ class Draft:
         """The strings to which word lists apply."""
         for column in WORD_LIST_COLUMNS:
             with_names = column == "payload" and is_open(self.data["tag_type"])
-            yield from _strings(self.data[column], with_names=with_names)
+            value = self.data[column]
+            yield from _strings(as_read(value) if column == "content" else value, with_names=with_names)
 
 
 class Column(NamedTuple):

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from config.api.exceptions import PayloadTooLarge
 from config.api.fields import Object, Text
 from config.api.openapi.field_schemas import COMMON_TYPES, END
-from messaging.names import validate_edges, validate_name
+from messaging.names import collapsed, validate_edges, validate_name
 from messaging.page_ids import PAGE_ID, URL_MAX
 from messaging.smart_tags import RATIONALE_MAX, SMART_TAGS
 
@@ -26,12 +26,13 @@ COMMON_TYPES["PageId"] = {
 
 
 class Name(Text):
-    """The trimmed name of an account or agent; `messaging.names` checks its characters."""
+    """The trimmed and collapsed name of an account or agent; `messaging.names` checks its characters."""
 
     def __init__(self, *, max_length: int, **kwargs: Any) -> None:
         super().__init__(trim=True, max_length=max_length, **kwargs)
 
     def to_internal_value(self, data: Any) -> str:
+        data = collapsed(data) if isinstance(data, str) else data
         name = super().to_internal_value(data)
         validate_name(name)
         validate_edges(data, name)

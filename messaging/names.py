@@ -22,6 +22,7 @@ _INVISIBLE = re.compile(f"[{ZERO_WIDTH}\u2800]")
 # Most fonts show nothing for a place of an object and for a note without its head either.
 _BLANK = re.compile(f"[{ZERO_WIDTH}\u2800\ufffc\U0001d159]")
 _SEPARATORS = {"Zl", "Zp"}
+_SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 _VISIBLE = "LNPS"
 # Variation selectors: text or emoji presentation of the preceding emoji.
 _PRESENTATIONS = ("\ufe0e", "\ufe0f")
@@ -33,7 +34,7 @@ _JOINED_KEYCAP = re.compile("\u20e3\u200d|\u200d[0-9#*]")
 
 
 class Named(models.Model):
-    """A model whose `name` is checked with its other fields, unless it is excluded."""
+    """A model whose `name` is collapsed and checked with its other fields, unless it is excluded."""
 
     name: str
 
@@ -41,12 +42,19 @@ class Named(models.Model):
         abstract = True
 
     def clean_fields(self, exclude: Collection[str] | None = None) -> None:
+        if "name" not in (exclude or ()):
+            self.name = collapsed(self.name)
         super().clean_fields(exclude=exclude)
         if "name" not in (exclude or ()):
             try:
                 validate_name(self.name)
             except ValidationError as failure:
                 raise ValidationError({"name": failure}) from None
+
+
+def collapsed(name: str) -> str:
+    """Spaces of any number and width as one: a reader sees little difference."""
+    return _SPACES.sub(" ", name)
 
 
 def validate_name(name: str) -> None:

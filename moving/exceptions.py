@@ -20,11 +20,35 @@ class InvalidMap(ApiError):
     default_code = "invalid_map"
     message = "Send each replacement as OLD=NEW, such as old.example=new.example or /=https://site.example/."
     cause = "A replacement of addresses has no `=`, or the new address is none."
-    remedy = "Send the beginning of the old address, `=`, and the beginning of the new one."
+    remedy = "Send the beginning of the old address, or the identifier of a thread, `=`, and the new one."
     example = {"field": "map"}
 
     def __init__(self, replacement: str | None = None, **fields: Any) -> None:
         super().__init__(None if replacement is None else f'"{replacement}": {self.message}', **fields)
+
+
+class InvalidMapFile(ApiError):
+    status_code = 400
+    default_code = "invalid_map_file"
+    message = "Send the file of addresses as a CSV of two columns, or a report with a column url beside its address."
+    cause = "The file of addresses is no CSV of two columns, and has none that are called address and url."
+    remedy = "Write the identifier or the old address into the first column, and the new address into the second."
+    example = {"field": "map_file"}
+
+
+class InvalidMapRow(ApiError):
+    """400: the new address in the row `row` is none."""
+
+    status_code = 400
+    default_code = "invalid_map_row"
+    message = "Correct the row of the file of addresses whose new address is none."
+    cause = "The new address in a row of the file of addresses is none."
+    remedy = "Write a whole address, such as `https://site.example/page`, or leave the cell empty."
+    example = {"row": 2, "new": "https://"}
+
+    def __init__(self, *, row: int, new: str) -> None:
+        self.row = row
+        super().__init__(f'Correct row {row} of the file of addresses: "{new}" is no web address.', field="map_file")
 
 
 class UnknownFormat(ApiError):

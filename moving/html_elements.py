@@ -8,11 +8,13 @@ from typing import Any
 from bs4.element import NavigableString, RubyTextString, Tag
 from markdownify import MarkdownConverter
 
-from messaging.markdown.addresses import safe_url
+from messaging.markdown.addresses import bare_url, safe_url
 from moving.markdown_escapes import escape
 
 # The renderer reads no longer text of a link (messaging.markdown.rules).
 LABEL_MAX = 400
+# A shorter begin of an address does not have its host.
+BEGIN_MIN = 8
 SPACES = re.compile(r"\s{2,}|[^\S ]")
 LINE_SPACES = re.compile(r"[^\S\n]*\n[^\S\n]*")
 BLANK_LINES = re.compile(r"\n{3,}")
@@ -45,7 +47,7 @@ class Converter(MarkdownConverter):
         parents = parent_tags or set()
         if type(el) not in {NavigableString, RubyTextString}:
             return ""
-        text = str(el) if "pre" in parents else self._collapse(el)
+        text = _whole_address(el) or (str(el) if "pre" in parents else self._collapse(el))
         self.texts.append(text)
         if "_noformat" in parents:
             return text
@@ -116,7 +118,7 @@ class Converter(MarkdownConverter):
         href = safe_url(str(el.get("href") or "").strip())
         if not href or not self.has_marks or "_noformat" in parent_tags or not 0 < len(label) <= LABEL_MAX:
             return text
-        if href in {label, f"{label}/"}:
+        if href in {label, f"{label}/"} and bare_url(label, 0, len(label)) in {label, ""}:
             return label
         return f"{_outer(text, 0)}[{label}](<{href}>){_outer(text, -1)}"
 
@@ -182,6 +184,16 @@ class Converter(MarkdownConverter):
         if not inner or not self.has_marks:
             return text
         return f"{_outer(text, 0)}{mark}{inner}{mark}{_outer(text, -1)}"
+
+
+def _whole_address(el: NavigableString) -> str:
+    """The address of a link whose text is its begin and an ellipsis, as Disqus shows long ones; else ""."""
+    parent, text = el.parent, str(el).strip()
+    begin = text.rstrip(".…")
+    if parent is None or parent.name != "a" or len(parent.contents) > 1 or begin == text or len(begin) < BEGIN_MIN:
+        return ""
+    href = safe_url(str(parent.get("href") or "").strip())
+    return href if href.startswith((begin, f"https://{begin}", f"http://{begin}")) else ""
 
 
 def _is_edge(sibling: Any, parent: Tag | None) -> bool:

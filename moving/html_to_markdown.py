@@ -13,6 +13,7 @@ from bs4.exceptions import ParserRejectedMarkup
 
 from config.html_references import without_long_references
 from messaging.markdown.html import to_plain
+from moving.detours import without_detours
 from moving.html_elements import Converter
 from moving.html_soup import soup_of
 from moving.markdown_escapes import escape
@@ -36,6 +37,7 @@ def html_to_markdown(html: str, *, has_line_breaks: bool = False) -> str:
     """
     is_cut = len(html) > HTML_MAX
     html = without_long_references(html[:HTML_MAX].replace("\r\n", "\n").replace("\r", "\n"))
+    html = without_detours(html, is_html=True)
     markdown = _simple(html, has_line_breaks) if PARAGRAPHS.fullmatch(html) else _converted(html, has_line_breaks)
     return f"{markdown}…" if is_cut else markdown
 

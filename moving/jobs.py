@@ -21,7 +21,7 @@ from moving.imports.running import Result, run
 from moving.imports.undoing import undo
 from moving.models import Move, MovePart, MoveStatus
 from moving.pruning import OVER, delete_file
-from moving.uploads import content_of, pieces_of, store
+from moving.uploads import content_of, pairs_of, pieces_of, store
 
 ATTEMPTS_MAX = 5
 EVERY_SECONDS = 2.0
@@ -95,6 +95,7 @@ def _import(move: Move, *, is_dry_run: bool) -> Result:
                     report=Report(rows),
                     tell=Progress(move),
                     is_dry_run=is_dry_run,
+                    pairs=pairs_of(move),
                     content_max=CONTENT_FILES * max(move.size, settings.IMPORT_UPLOAD_MAX),
                 )
         except OtherHosts:

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from config.personal_data import Section, Subject
 from moving.claims import unclaimed_of
+from moving.formats.values import id_by_mail
 from moving.models import ImportedAuthor, Move
 
 BATCH = 500
@@ -26,9 +27,27 @@ def sections(account_id: UUID) -> Iterable[Section]:
 def erase(subject: Subject) -> int:
     """Leave no address, and of claimed authors no name. The foreign ids stay: no later import brings them back."""
     started = Move.objects.filter(started_by__in=subject.account_ids).update(started_by=None)
-    ids = list(ImportedAuthor.objects.filter(account__in=subject.account_ids).values_list("pk", flat=True)[:BATCH])
-    forgotten = ImportedAuthor.objects.filter(pk__in=ids)
-    unclaimed = list(unclaimed_of(subject.account_ids).values_list("pk", flat=True)[:BATCH])
-    without_address = ImportedAuthor.objects.filter(pk__in=unclaimed).update(email="")
+    claimed = ImportedAuthor.objects.filter(account__in=subject.account_ids)[:BATCH]
+    unclaimed = unclaimed_of(subject.account_ids)[:BATCH]
+    _forget_addresses([*claimed, *unclaimed], subject.heir_id)
+    forgotten = ImportedAuthor.objects.filter(pk__in=[author.pk for author in claimed])
+    without_address = ImportedAuthor.objects.filter(pk__in=[author.pk for author in unclaimed]).update(email="")
     forgotten_as = {"account": subject.heir_id, "email": "", "claimed_at": Now()}
     return started + forgotten.update(**forgotten_as, posts_are_erased=subject.delete_posts) + without_address
+
+
+def _forget_addresses(authors: Iterable[ImportedAuthor], heir_id: UUID) -> None:
+    """Add a row for each mail address, so that another name that a later file has for it does not bring it back."""
+    rows = {(each.community_id, each.format, id_by_mail(each.source_id)): each.move_id for each in authors}
+    ImportedAuthor.objects.bulk_create(
+        ImportedAuthor(
+            community_id=community_id,
+            format=format_,
+            source_id=source_id,
+            move_id=move_id,
+            account_id=heir_id,
+            claimed_at=Now(),
+        )
+        for (community_id, format_, source_id), move_id in rows.items()
+        if source_id
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -22,12 +23,18 @@ from config.writes.retries import retried
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
 from moving.exceptions import FileTooLarge, ImportBusy, ImportStorageFull, ImportUnderWay
+from moving.imports.addresses import Replacement
+from moving.imports.map_files import replacements
 from moving.imports.undoing import begin_undo
 from moving.models import UNDO_STATES, Move, MovePart, MoveStatus
 from moving.pruning import ENDED, ENDED_AT, delete_file, make_room_for_report
 from moving.services import import_of_file
 
 PART_BYTES = 1 << 20
+# The number of the part, before those of the file, that has the file of replacements.
+MAP_FILE = -1
+# A file of this size names some 10,000 pages, which the request checks.
+MAP_FILE_MAX = 1_000_000
 # Into one community, and by one person. A further one takes the place of the oldest that no step needs.
 FILES_MAX = 5
 COMMAND = "run_imports"
@@ -53,19 +60,24 @@ def upload(
     file_name: str,
     size: int,
     pieces: Callable[[], Iterable[bytes]],
+    map_file: bytes = b"",
     by: Account,
 ) -> Move:
     """Store a file, and have it checked. The same file again is the same import, which is checked again.
 
-    `pieces` returns the file from its beginning, twice. The parts are stored without a transaction: a long one would
-    delay all readers of the change log.
+    `pieces` returns the file from its beginning, twice. `map_file`: see `moving.imports.map_files`. Parts are stored
+    without a transaction: a long one would delay all readers of the change log.
 
-    Raises FileTooLarge (413), UnknownFormat (400), InvalidMap (400), ImportBusy (409) while it is under way, or while
-    FILES_MAX others of the community are, ImportUnderWay (409) while another one of the account is, ImportStorageFull
-    (503).
+    Raises FileTooLarge (413), UnknownFormat, InvalidMap, InvalidMapFile, InvalidMapRow (400), ImportBusy (409) while it
+    is under way, or while FILES_MAX others of the community are, ImportUnderWay (409) while another one of the account
+    is, ImportStorageFull (503).
     """
     if size > settings.IMPORT_UPLOAD_MAX:
         raise FileTooLarge(field="file", max=settings.IMPORT_UPLOAD_MAX)
+    if len(map_file) > MAP_FILE_MAX:
+        raise FileTooLarge(field="map_file", max=MAP_FILE_MAX)
+    if map_file:
+        replacements(map_file)
     digest = hashlib.sha256()
     for piece in pieces():
         digest.update(piece)
@@ -78,7 +90,8 @@ def upload(
         digest=digest.hexdigest(),
         by=by,
     )
-    for number, piece in enumerate(pieces()):
+    MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD, number=MAP_FILE).delete()
+    for number, piece in chain([(MAP_FILE, map_file)] if map_file else [], enumerate(pieces())):
         # After a lost lease, another process may have stored parts of the same file.
         part = MovePart(move=move, kind=MovePart.Kind.UPLOAD, number=number, data=piece)
         MovePart.objects.bulk_create([part], ignore_conflicts=True)
@@ -219,6 +232,12 @@ def pieces_of(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while piece := file.read(PART_BYTES):
             yield piece
+
+
+def pairs_of(move: Move) -> list[Replacement]:
+    """The rows of the file of replacements that came with the file."""
+    part = MovePart.objects.filter(move=move, kind=MovePart.Kind.UPLOAD, number=MAP_FILE).first()
+    return replacements(bytes(part.data)) if part else []
 
 
 def content_of(move: Move, kind: MovePart.Kind) -> Iterator[bytes]:

@@ -21,11 +21,16 @@ SPELLINGS: Final = {
 }
 
 # The same spellings by their names, such as `:+1:` and `:thumbs_up:`: one emoji is one reaction, however it is named.
-NAMES: Final = {
+_NAMES: Final[dict[str, str]] = {
     name: SPELLINGS[spelling.translate(VARIATION_SELECTORS)]
     for spelling, entry in EMOJI_DATA.items()
     if spelling.translate(VARIATION_SELECTORS) in SPELLINGS
     for name in (entry["en"], *entry.get("alias", ()))
+}
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
+# Programs differ in capitals and hyphens. Where two emoji have such names, small letters win: `:turkey:` is the bird.
+NAMES: Final[dict[str, str]] = {_HYPHEN.sub("_", name.lower()): emoji for name, emoji in _NAMES.items()} | {
+    name.lower(): emoji for name, emoji in sorted(_NAMES.items())
 }
 
 
@@ -42,5 +47,5 @@ def words_of(shortcode: str) -> str:
 def one_emoji(text: str) -> str | None:
     """The stored spelling of exactly one emoji, also by its name, or one `:shortcode:`; None for any other text."""
     if SHORTCODE.match(text):
-        return NAMES.get(text, text)
+        return NAMES.get(text) or NAMES.get(_HYPHEN.sub("_", text), text)
     return SPELLINGS.get(text.translate(VARIATION_SELECTORS))

@@ -36,7 +36,7 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 os.environ |= {name: f"{name.lower()}-of-the-tests-{'t' * 32}" for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")}
 for setting in ("DEBUG", "REDIS_URL", "BASE_URL", "APP_URL", "ALLOWED_HOSTS", "TRUSTED_PROXIES", "STATEMENT_TIMEOUT"):
     os.environ.pop(setting, None)
-for setting in ("STREAMS", "STREAM_PORT", "STREAM_URL", "EMAIL_URL", "DEFAULT_FROM_EMAIL"):
+for setting in ("STREAMS", "STREAM_PORT", "STREAM_URL", "EMAIL_URL", "DEFAULT_FROM_EMAIL", "EMAIL_HELO"):
     os.environ.pop(setting, None)
 
 # A suite that a shell starts in the background inherits an ignored SIGINT, and would pass it on to its services.

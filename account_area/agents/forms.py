@@ -15,12 +15,12 @@ from account_area.fields import MultilineField
 from account_area.forms import AccountForm
 from account_area.submissions import OnceForm
 from agents.models.agent import COMMUNITIES_MAX
-from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
+from agents.models.request import AGENT_NAME_MIN, PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, LABEL_MAX
 from agents.serializers.inputs import NewRequest, NewToken
 from agents.services import OldEnds
 from config.api.serializers import validated
-from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX, NAME_MIN
+from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX
 
 DAYS = {7: _("1 week"), 30: _("30 days"), 90: _("90 days"), 180: _("180 days"), 365: _("1 year")}
 
@@ -29,7 +29,7 @@ class RequestForm(OnceForm):
     """`found`: the communities that a search has found, which are offered beside the selected ones."""
 
     agent_name = forms.CharField(
-        label=_("Name"), min_length=NAME_MIN, max_length=NAME_MAX, help_text=_("Shown beside its posts.")
+        label=_("Name"), min_length=AGENT_NAME_MIN, max_length=NAME_MAX, help_text=_("Shown beside its posts.")
     )
     agent_handle = forms.CharField(
         label=_("Handle"),

@@ -57,6 +57,7 @@ WEBHOOKS = {
     WebhookStatus.FAILING: (_("Fails, is tried again"), "waiting"),
     WebhookStatus.DISABLED: (_("Disabled"), "bad"),
 }
+UNVERIFIED = (_("Waits for its receiver"), "waiting")
 DISABLED = {
     DisabledReason.UNREACHABLE: _("No delivery succeeded for 24 hours. Send a test to enable it."),
     DisabledReason.GONE: _("The receiver answered 410. Send a test to enable it."),
@@ -66,11 +67,11 @@ DISABLED = {
 }
 DELIVERY_ERRORS = {
     DeliveryError.TIMEOUT: _("No answer within 5 seconds"),
-    DeliveryError.UNRESOLVED: _("The host name is unknown"),
-    DeliveryError.ADDRESS_NOT_ALLOWED: _("The address is not public"),
+    DeliveryError.ADDRESS_NOT_ALLOWED: _("The host has no public address"),
     DeliveryError.CONNECTION_FAILED: _("No connection"),
     DeliveryError.TLS_FAILED: _("The certificate is not valid"),
     DeliveryError.INVALID_RESPONSE: _("The answer is not HTTP"),
     DeliveryError.REDIRECTED: _("It redirects; redirects are not followed"),
     DeliveryError.REFUSED: _("The receiver refused it"),
+    DeliveryError.CHALLENGE_FAILED: _("The answer was not the challenge"),
 }

@@ -33,7 +33,7 @@ def mails(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "address": address,
-        "refusal": refusal_of(account.pk, address) if address else None,
+        "refusal": refusal_of(account.pk),
         "mail_is_sent": settings.MAIL_IS_SENT,
     }
     return render(request, "account_area/mails/mails.html", context)

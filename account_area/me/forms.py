@@ -11,16 +11,14 @@ from account_area.comparing import ComparedForm
 from account_area.fields import MultilineField
 from account_area.forms import AccountForm
 from messaging.models import Account, Message, PostsChoice
-from messaging.models.account import NAME_MAX, NAME_MIN
+from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
 
 SEARCH_MAX = 100
 
 
 class ProfileForm(ComparedForm):
-    name = forms.CharField(
-        label=_("Name"), min_length=NAME_MIN, max_length=NAME_MAX, help_text=_("It is shown beside your posts.")
-    )
+    name = forms.CharField(label=_("Name"), max_length=NAME_MAX, help_text=_("It is shown beside your posts."))
     language = forms.ChoiceField(label=_("Language of these pages"), required=False)
 
     def __init__(self, person: Account, data: QueryDict | None = None) -> None:

@@ -26,7 +26,7 @@ from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
 from moving import uploads
 from moving.exceptions import ImportReportNotFound, ImportUnderWay
-from moving.formats import FORMATS
+from moving.formats import FORMATS, PROGRAMS
 from moving.imports.progress import MEGABYTE
 from moving.models import Move, MovePart, MoveStatus
 from moving.services import find_import
@@ -34,14 +34,7 @@ from moving.services import find_import
 # While a step runs, the page is loaded again, also without scripts.
 REFRESH_SECONDS = 3
 MEBIBYTE = 1 << 20
-NAMES = {
-    "disqus": "Disqus",
-    "wordpress": "WordPress",
-    "remark42": "remark42",
-    "isso": "isso",
-    "commento": "Commento",
-    "jsonl": _("An export of this service"),
-}
+NAMES = PROGRAMS | {"jsonl": _("An export of this service")}
 STATUSES = {
     MoveStatus.UPLOADED: _("is being checked"),
     MoveStatus.CHECKED: _("checked, not imported yet"),
@@ -85,6 +78,19 @@ class UploadForm(AccountForm):
         widget=forms.Textarea(attrs={"rows": 2, "dir": "ltr", "spellcheck": "false"}),
         help_text=_("OLD=NEW, one a line. Where addresses name no site: /=https://site.example/"),
     )
+    map_file = forms.FileField(
+        label=_("File of addresses"),
+        required=False,
+        help_text=_(
+            "A CSV of two columns, for many: the old address, or the identifier of a thread without one, and the new "
+            "address. You can add a column “url” to the report and send it."
+        ),
+    )
+
+    def clean_map_file(self) -> bytes:
+        file = self.cleaned_data["map_file"]
+        # One byte more than is allowed, so that a longer file is refused.
+        return bytes(file.read(uploads.MAP_FILE_MAX + 1)) if file else b""
 
     def clean_map(self) -> list[str]:
         return [line.strip() for line in self.cleaned_data["map"].splitlines() if line.strip()]
@@ -124,6 +130,7 @@ def _upload(values: dict[str, Any], community: Community, *, by: Account) -> Mov
         file_name=file.name or "",
         size=file.size,
         pieces=partial(file.chunks, uploads.PART_BYTES),
+        map_file=values["map_file"],
         by=by,
     )
 

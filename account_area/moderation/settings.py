@@ -23,6 +23,7 @@ from account_area.people import person_of
 from account_area.refusals import sentence
 from config.api.exceptions import ApiError, NotFound
 from config.api.ids import parse_id
+from messaging.markdown.reading import as_read
 from messaging.models import Account, Act, Community, Decision
 from messaging.services import bans, moderating, moderators
 from messaging.word_lists import compile_words
@@ -84,7 +85,7 @@ def _tried(request: HttpRequest, community: Community) -> dict[str, Any]:
     form = TryForm(request.POST, auto_id="try_%s")
     if not form.is_valid():
         return {"try_form": form}
-    text = form.cleaned_data["text"]
+    text = as_read(form.cleaned_data["text"])
     matches = compile_words(tuple(community.blocked_words)).matches(text)
     words = list(dict.fromkeys(match.word for match in matches))
     return {"try_form": form, "tried": True, "matches": words, "pieces": marked(text, matches)}

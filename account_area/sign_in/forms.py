@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from account_area.forms import AccountForm
-from messaging.models.account import HANDLE_MAX, HANDLE_MIN, NAME_MAX, NAME_MIN
+from messaging.models.account import HANDLE_MAX, HANDLE_MIN, NAME_MAX
 from messaging.serializers.sessions import CODE_MAX, PASSWORD_MAX
 
 ADDRESS_MAX = 254
@@ -33,7 +33,6 @@ def name_field() -> forms.CharField:
     return forms.CharField(
         label=_("Name"),
         help_text=_("As others will see it."),
-        min_length=NAME_MIN,
         max_length=NAME_MAX,
         widget=forms.TextInput({"autocomplete": "name", "dir": "auto"}),
     )

@@ -19,6 +19,7 @@ from account_area.sites.edit_forms import LookForm, PagesForm, SettingsForm, Wor
 from account_area.sites.editing import EditForm
 from account_area.sites.forms import AddressForm, TryWordsForm
 from embeds.models import Embed
+from messaging.markdown.reading import as_read
 from messaging.services.moderators import moderates
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
@@ -65,7 +66,7 @@ def words(request: HttpRequest, embed: UUID) -> HttpResponse:
         return _edited(request, "site-words", site, WordsForm, try_form=TryWordsForm())
     context: dict[str, Any] = {"form": WordsForm(site), "try_form": (tried := TryWordsForm(request.POST))}
     if tried.is_valid():
-        text = tried.cleaned_data["text"]
+        text = as_read(tried.cleaned_data["text"])
         found = compile_words(tuple(site.blocked_words)).matches(text)
         context |= {
             "is_tried": True,

@@ -18,6 +18,8 @@ from django.utils.translation import get_language, gettext
 
 from account_area.moderation.counts import MOST
 from config.plots import Plot, grouped
+from mails.addresses import refusal_of
+from messaging.models import Account
 
 register = template.Library()
 register.filter(grouped)
@@ -54,6 +56,12 @@ def bounded(number: int) -> str:
 def plot(plot: Plot) -> dict[str, Any]:
     """The plot as SVG with its table behind a disclosure."""
     return {"plot": plot}
+
+
+@register.inclusion_tag("account_area/parts/refused_mail.html")
+def refused_mail(person: Account) -> dict[str, Any]:
+    """That the mail server refuses the person's address, and what to do; nothing otherwise."""
+    return {"refusal": refusal_of(person.pk)}
 
 
 @register.inclusion_tag("account_area/sign_in/no_mail.html")

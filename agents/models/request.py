@@ -10,6 +10,7 @@ from config.api.ids import new_id
 from messaging.models import Account
 from messaging.models.account import HANDLE_MAX, NAME_MAX
 
+AGENT_NAME_MIN = 2
 PURPOSE_MIN = 20
 PURPOSE_MAX = 2_000
 WEBSITE_MAX = 2_048

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from agents.models import Scope
 from agents.models.agent import COMMUNITIES_MAX, REASON_MAX
-from agents.models.request import PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
+from agents.models.request import AGENT_NAME_MIN, PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
 from agents.services.rotation import OldEnds
 from config.api.fields import Choice, Id, Integer, ListOf, Text
 from config.api.serializers import BodySerializer
 from messaging.fields import Name, WebUrl
-from messaging.models.account import HANDLE, NAME_MAX, NAME_MIN
+from messaging.models.account import HANDLE, NAME_MAX
 
 # Duplicates are removed, so a list may be longer than the number of scopes.
 SCOPES_MAX = 100
@@ -33,7 +33,9 @@ class NewRequest(BodySerializer):
         "purpose": "Answers questions about our books.",
         "scopes": ["post", "reply"],
     }
-    agentName = Name(source="agent_name", min_length=NAME_MIN, max_length=NAME_MAX, help_text="Shown beside its posts.")
+    agentName = Name(
+        source="agent_name", min_length=AGENT_NAME_MIN, max_length=NAME_MAX, help_text="Shown beside its posts."
+    )
     agentHandle = Text(source="agent_handle", pattern=HANDLE, help_text="Unique, of a-z, 0-9 and _.")
     purpose = Text(
         trim=True, min_length=PURPOSE_MIN, max_length=PURPOSE_MAX, help_text="What it will do, for the super admin."

@@ -13,7 +13,8 @@ from django.conf import settings
 
 from config.database.sql import database_now
 from config.probes.readiness import readiness
-from desk.models import RollUp
+from desk.models import TROUBLE_MAX, RollUp
+from mails.models import Collector
 
 # Free space below which the disk of the data folder is short.
 FREE_BYTES, FREE_PERCENT = 2 * 1024**3, 5
@@ -35,7 +36,7 @@ class Check:
 
 
 def checks() -> list[Check]:
-    return [*_of_readiness(), _housekeeping(), *_disk()]
+    return [*_of_readiness(), _housekeeping(), _mails(), *_disk()]
 
 
 def _of_readiness() -> Iterator[Check]:
@@ -70,6 +71,16 @@ def _housekeeping() -> Check:
     if database_now() - at <= allowed:
         return Check("housekeeping", "Housekeeping", "last run", at=at)
     return Check("housekeeping", "Housekeeping", "late, last run", "Housekeeping does not run", at=at)
+
+
+def _mails() -> Check:
+    """Of all hosts together: what the server said to the last mail."""
+    if not settings.MAIL_IS_SENT:
+        return Check("mails", "Mail server", "not used")
+    failure = Collector.objects.values_list("server_failure", flat=True).first()
+    if not failure:
+        return Check("mails", "Mail server", "no failure")
+    return Check("mails", "Mail server", "takes no mails", f"The mail server takes no mails. {failure}"[:TROUBLE_MAX])
 
 
 def _disk() -> Iterator[Check]:

@@ -19,10 +19,11 @@ from embeds.widget.modules import join_modules, used_of_other
 
 JSON = "application/json"
 JAVASCRIPT, CSS = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
-LOADER, LOADER_STYLES, LOADER_THEME = "embed/v1.js", "embed/v1.css", "embed/theme.js"
+LOADER, LOADER_STYLES = "embed/v1.js", "embed/v1.css"
+LOADER_THEME, LOADER_LINKS = "embed/theme.js", "embed/links.js"
 MARKDOWN_MODULES, MARKDOWN_LIBRARY = "embed/markdown", "vendor/markdown-it/markdown-it.js"
 PICKER_MODULES, EMOJI = "embed/picker", "vendor/emoji/{language}.json"
-LATER_MODULES, LATER_EXPORTS = "embed/later", "$card, $form, $forms, $marks, $mentions, $search, $variables"
+LATER_MODULES, LATER_EXPORTS = "embed/later", "$card, $closed, $form, $forms, $marks, $mentions, $search, $variables"
 MODERATION_MODULES, MODERATION_WORDS = "embed/moderation", {"moderation": "moderation", "error": "moderation_error"}
 PANEL_MODULES, PANEL_STYLES = "embed/panel", ("embed/base.css", "embed/panel.css")
 PREFERS_DARK = "@media (prefers-color-scheme:dark)"
@@ -56,6 +57,11 @@ def loader() -> Asset:
 @cache
 def loader_theme() -> Asset:
     return asset(JAVASCRIPT, str(jsmin(_text(LOADER_THEME))))
+
+
+@cache
+def loader_links() -> Asset:
+    return asset(JAVASCRIPT, str(jsmin(_text(LOADER_LINKS))))
 
 
 @cache

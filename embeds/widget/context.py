@@ -59,6 +59,7 @@ def panel(embed: Embed, chosen: Mapping[str, Any], *, has_session: bool) -> dict
     accent = embed.trigger_config["color"]
     panel_settings = {
         "serviceId": str(embed.pk),
+        "communityId": str(embed.community_id),
         "accent": accent,
         "onAccent": ink_on(accent),
         "pollSeconds": POLL_SECONDS,

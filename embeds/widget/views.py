@@ -43,8 +43,16 @@ def loader_script(request: HttpRequest) -> HttpResponse:
 
 @read_only
 def loader_theme(request: HttpRequest) -> HttpResponse:
-    response = _named_by_digest(request, assets.loader_theme())
-    # A module of another origin has to allow the page that imports it.
+    return _imported_by_page(_named_by_digest(request, assets.loader_theme()))
+
+
+@read_only
+def loader_links(request: HttpRequest) -> HttpResponse:
+    return _imported_by_page(_named_by_digest(request, assets.loader_links()))
+
+
+def _imported_by_page(response: HttpResponse) -> HttpResponse:
+    """A module of another origin has to allow the page that imports it."""
     response.headers["Access-Control-Allow-Origin"] = "*"
     return response
 

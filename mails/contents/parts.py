@@ -40,11 +40,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """`subject` is for one item or several; `reason` says why the person gets the mail."""
+    """`subject` is for one item or several; `reason` says why the person gets the mail.
+
+    `page_id`: the page that all of it is about; empty if there are several, or none.
+    """
 
     subject: str
     reason: str
     items: Sequence[Item]
+    page_id: str = ""
 
 
 def one_line(text: str, size: int = NAME_MAX) -> str:

@@ -22,22 +22,26 @@ from messaging.permalinks import permalink
 
 def answers(account: Account, notices: Sequence[Notice]) -> Content:
     quoting = {notice.message_id for notice in notices if notice.type == InboxType.QUOTE}
-    items = [_answer(post, is_quote=post.pk in quoting) for post in _public(account, notices)]
+    posts = _public(account, notices)
+    items = [_answer(post, is_quote=post.pk in quoting) for post in posts]
     return Content(
         subject=_subject(
             items, ngettext("%(count)d answer to your posts", "%(count)d answers to your posts", len(items))
         ),
         reason=_("You get this mail because you have switched on mails about answers to your posts."),
         items=items,
+        page_id=_page_of(posts),
     )
 
 
 def mentions(account: Account, notices: Sequence[Notice]) -> Content:
-    items = [_mention(post) for post in _public(account, notices)]
+    posts = _public(account, notices)
+    items = [_mention(post) for post in posts]
     return Content(
         subject=_subject(items, ngettext("%(count)d post mentions you", "%(count)d posts mention you", len(items))),
         reason=_("You get this mail because you have switched on mails about posts that mention you."),
         items=items,
+        page_id=_page_of(posts),
     )
 
 
@@ -46,26 +50,36 @@ def moderation(account: Account, notices: Sequence[Notice]) -> Content:
     found = _posts(notices).filter(status__in=REPORTABLE).exclude(author=account)
     if not account.is_superuser:  # who also decides about posts without a community
         found = found.filter(community__in=moderated_by(account))
-    posts = found.annotate(open=Count("reports", filter=Q(reports__closed_at=None)))
-    items = [_waiting(post, reports=post.open) for post in posts if post.open or post.status == MessageStatus.PENDING]
+    counted = found.annotate(open=Count("reports", filter=Q(reports__closed_at=None)))
+    posts = [post for post in counted if post.open or post.status == MessageStatus.PENDING]
+    items = [_waiting(post, reports=post.open) for post in posts]
     return Content(
         subject=ngettext("%(count)d post waits for your decision", "%(count)d posts wait for your decision", len(items))
         % {"count": len(items)},
         reason=_("You get this mail because you moderate this community."),
         items=items,
+        page_id=_page_of(posts),
     )
 
 
 def reports(account: Account, notices: Sequence[Notice]) -> Content:
     """Posts of all communities with open reports; nothing for a person who is no super admin any more."""
     found = _posts(notices).filter(status__in=REPORTABLE) if account.is_superuser else Message.objects.none()
-    posts = found.annotate(open=Count("reports", filter=Q(reports__closed_at=None)))
-    items = [_waiting(post, reports=post.open) for post in posts if post.open]
+    counted = found.annotate(open=Count("reports", filter=Q(reports__closed_at=None)))
+    posts = [post for post in counted if post.open]
+    items = [_waiting(post, reports=post.open) for post in posts]
     return Content(
         subject=ngettext("%(count)d reported post", "%(count)d reported posts", len(items)) % {"count": len(items)},
         reason=_("You get this mail because you are a super admin."),
         items=items,
+        page_id=_page_of(posts),
     )
+
+
+def _page_of(posts: Sequence[Message]) -> str:
+    """The page of all posts; empty if they are on several."""
+    pages = {post.page_id for post in posts}
+    return pages.pop() if len(pages) == 1 else ""
 
 
 def _subject(items: Sequence[Item], of_several: str) -> str:

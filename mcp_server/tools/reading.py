@@ -42,7 +42,7 @@ class ReadPage(Arguments):
 
 @declared(
     description="Read the conversation about a web page, newest posts first. replyCount says which posts have replies, "
-    "communities are those whose widget the page has.",
+    "communities are those whose widget the page has; closed ones take no posts there.",
     arguments=ReadPage,
     argument_of={"pageId": "url"},
     output=UNTRUSTED_SCHEMA,

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from config.admin.formatting import age
 from config.admin.model_admin import ReadOnlyModelAdmin
 from messaging.admin.community_form import CommunityForm
+from messaging.markdown.reading import as_read
 from messaging.models import Account, Community, Embedding
 from messaging.models.message import CONTENT_MAX
 from messaging.services.communities import save_added, save_changed
@@ -95,7 +96,8 @@ class CommunityAdmin(ReadOnlyModelAdmin):
         """Show which entries of the word list match a text, and where. Stores nothing."""
         community = get_object_or_404(Community, pk=pk)
         text = request.POST.get("text", "").replace("\r\n", "\n")[:CONTENT_MAX]
-        matches = compile_words(tuple(community.blocked_words)).matches(text)
+        read = as_read(text)
+        matches = compile_words(tuple(community.blocked_words)).matches(read)
         context = self.admin_site.each_context(request) | {
             "title": f"Try the word list of {community}",
             "opts": self.opts,
@@ -103,7 +105,7 @@ class CommunityAdmin(ReadOnlyModelAdmin):
             "text": text,
             "text_max": CONTENT_MAX,
             "matches": matches,
-            "pieces": marked(text, matches),
+            "pieces": marked(read, matches),
             "here": reverse(f"admin:{self.url_name('try_words')}", args=[pk]),
         }
         return TemplateResponse(request, "admin/messaging/try_words.html", context)

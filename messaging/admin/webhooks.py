@@ -18,7 +18,7 @@ from messaging.services.webhooks import disable_webhook, enable_webhook
 from messaging.webhooks.receivers import Receiver
 from messaging.webhooks.targets import with_target_names
 
-COMPUTED = ["failing", "next_try", "log", "since"]
+COMPUTED = ["verified", "failing", "next_try", "log", "since"]
 BADGES = {WebhookStatus.ACTIVE: "good", WebhookStatus.FAILING: "waiting", WebhookStatus.DISABLED: "bad"}
 DISABLE = AdminAction(
     name="disable",
@@ -48,7 +48,7 @@ class WebhookAdmin(ManyRowsAdmin):
 
     row_actions = (DISABLE, ENABLE)
     list_display = ["host", "owner", "reports", "state", "why", "since"]
-    list_filter = ["status", "disabled_reason", "target_kind"]
+    list_filter = ["status", "disabled_reason", "target_kind", ("verified_at", admin.EmptyFieldListFilter)]
     list_select_related = ["owner"]
     ordering = ["-created_at", "-id"]
     search_fields = ["owner__handle"]
@@ -83,11 +83,17 @@ class WebhookAdmin(ManyRowsAdmin):
 
     @admin.display(description="state", ordering="status")
     def state(self, row: Webhook) -> SafeString:
+        if row.is_unverified:
+            return badge("unverified", "waiting")
         return badge(row.status, BADGES[WebhookStatus(row.status)])
 
     @admin.display(description="disabled because")
     def why(self, row: Webhook) -> str:
         return ": ".join(filter(None, [row.get_disabled_reason_display(), row.disabled_details])) or NOTHING
+
+    @admin.display(description="receiver verified")
+    def verified(self, row: Webhook) -> str | SafeString:
+        return age(row.verified_at)
 
     @admin.display(description="failing since", ordering="failing_since")
     def failing(self, row: Webhook) -> str | SafeString:

@@ -38,7 +38,7 @@ class TooManyWebhooks(ApiError):
     status_code = 409
     default_code = "too_many_webhooks"
     message = "Delete a webhook of this embed or agent first: it has {max}, the most allowed."
-    cause = "The embed or agent has as many webhooks as are allowed."
+    cause = "The embed or agent has as many webhooks as are allowed, or you have at this host (then with `field`)."
     remedy = "GET /v1/webhooks lists them; DELETE /v1/webhooks/{id} removes one."
     example = {"max": 10}
 

@@ -6,14 +6,32 @@ import re
 
 from ada_url import URL
 
+from messaging.word_lists.characters import in_categories
+
 URL_MAX = 2048
-# No control, space, direction mark, quote, bracket, or punctuation of Chinese and Japanese.
-BARE = re.compile(
-    r"https?://[^\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000-\u303f\ufeff\uff00-\uffef"
-    r'<>"`\\^{|}[\]]+',
-    re.IGNORECASE | re.ASCII,
+# The CJK characters of the discussion that messaging/markdown/rules.py names: those of double or half width in East
+# Asian texts, and all of Hangul, without emoji.
+CJK = (
+    r"\u1100-\u11ff\u20a9\u2329\u232a\u2e80-\u303e\u3041-\ua4c6\ua960-\ua97c\uac00-\ud7fb\uf900-\ufaff\ufe10-\ufe19"
+    r"\ufe30-\ufe6b\uff01-\uffee\U00016fe0-\U0001b2fb\U0001f200-\U0001f265\U00020000-\U0003fffd"
 )
-TRAILING = ".,;:!?'*_~\u2019\u201d\u2026\u00bb"
+# And Thai, Lao, Myanmar and Khmer: scripts in which a word follows an address without a space.
+UNSPACED = CJK + r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+# Punctuation and invisible characters inside the words of some languages, and among them those that hosts may have.
+INSIDE_HOSTS = "\u00b7\u05f3\u05f4\u200c\u200d\u30fb"
+INSIDE = INSIDE_HOSTS + "\u05be\u0f0b\u2010\u2011\u2012\u2013\u2019\u2027\uff65"
+# All other punctuation between ASCII and U+FFFF ends an address, and so do spaces, controls, and ＜, ＞ and ｜.
+ENDS = ("Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "Zl", "Zp", "Zs", "Cc", "Cf")
+BARE = re.compile(
+    rf"([hH][tT][tT][pP][sS]?://[^\x00-$&-,/;-?[-^`{{-\x7f＜＞｜{in_categories(*ENDS, without=INSIDE_HOSTS)}]+)"
+    rf'(?:[/?#][^\x00-\x20"<>[-^`{{|}}\x7f＜＞｜{in_categories(*ENDS, without=INSIDE)}]*)?'
+)
+# Where text without a space follows a host or its port. A label such as that of `shopカフェ.jp` goes on.
+END_OF_HOST = re.compile(
+    rf"[/.@][A-Za-z0-9-]*[A-Za-z0-9](?=[{UNSPACED}])(?![{UNSPACED}]+(?:\.[A-Za-z0-9-]+)+(?::[0-9]*)?\Z)"
+    rf"|:[0-9]+(?=[{UNSPACED}])"
+)
+TRAILING = ".,;:!?'*_~" + INSIDE
 # Browsers differ in what they accept as a host.
 SAFE = re.compile(r"https?://[a-z0-9._:@\[\]\u00a1-\U0010ffff-]+(?:[/?#]|\Z)|mailto:[^?#]+@", re.IGNORECASE | re.ASCII)
 SCHEME = re.compile(r"\A(?:https?://|mailto:)")
@@ -24,7 +42,10 @@ def bare_url(text: str, start: int, end: int) -> str:
     URL_MAX. A text may have thousands of addresses in one: each is read to this length only.
     """
     match = BARE.match(text, start, min(end, start + URL_MAX + 1))
-    found = match[0] if match else ""
+    if match is None:
+        return ""
+    host_end = END_OF_HOST.search(match[1])
+    found = match[1][: host_end.end()] if host_end else match[0]
     return "" if _is_long(found) else found[: _end_of(found)]
 
 

@@ -12,11 +12,14 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.helpers import parseLinkDestination, parseLinkLabel, parseLinkTitle
+from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_block import StateBlock, blockquote, hr, list_block
 from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
+from markdown_it.utils import EnvType
 
-from messaging.markdown.addresses import bare_url, safe_url
+from messaging.markdown.addresses import CJK, bare_url, safe_url
 
 # The deepest block of a quote or a list; a list is two levels. What is deeper is a paragraph with its marks.
 LEVEL_MAX = 10
@@ -31,6 +34,11 @@ PAIRS = ["balance_pairs", "emphasis", "fragments_join"]
 SCHEME = re.compile(r"(?:^|[^a-z0-9])(https?)\Z", re.IGNORECASE | re.ASCII)
 IMAGE = re.compile(r"!\[[^\][\n]{0,500}\]\([^()\n]{0,2048}\)")
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+# White space beside marks.
+SPACE = re.compile(r"[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+# A CJK character at the end of a text, with a variation selector or as one, and at a position.
+AFTER_CJK = re.compile(rf"(?:[{CJK}][\ufe00-\ufe0e]?|[\u2018\u2019\u201c\u201d]\ufe01|[\U000e0100-\U000e01ef])\Z")
+BEFORE_CJK = re.compile(f"[{CJK}]")
 BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 
@@ -120,9 +128,35 @@ def _destination(text: str, start: int, end: int) -> Any:
     return found
 
 
+class _State(StateInline):
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N802, N803 (names of markdown-it)
+        """Asterisks beside CJK begin and end marks, although neither spaces nor punctuation surround the words: the
+        rule of https://github.com/commonmark/commonmark-spec/issues/650.
+        """
+        found = super().scanDelims(start, canSplitWord)
+        end = start + found.length
+        if not canSplitWord or found.can_open == found.can_close or start == 0 or end >= self.posMax:
+            return found
+        if SPACE.match(self.src, start - 1) or SPACE.match(self.src, end):
+            return found
+        is_beside = AFTER_CJK.search(self.src, max(0, start - 2), start) or BEFORE_CJK.match(self.src, end)
+        return Scanned(True, True, found.length) if is_beside else found
+
+
+class _Inline(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
+        """The method of the base class with the state above."""
+        state = _State(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
+
 class _Rules(MarkdownIt):
     def __init__(self) -> None:
         super().__init__("zero", {"maxNesting": 20})
+        self.inline = _Inline()
         self.helpers = SimpleNamespace(  # type: ignore[assignment]
             parseLinkDestination=_destination, parseLinkLabel=_label, parseLinkTitle=parseLinkTitle
         )

@@ -8,7 +8,7 @@ from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import PermissionsMixin
 from django.core.exceptions import ValidationError
-from django.core.validators import MinLengthValidator, RegexValidator
+from django.core.validators import RegexValidator
 from django.db import IntegrityError, models, transaction
 from django.db.models import F, Func, Q, Value
 from django.db.models.functions import Replace
@@ -26,7 +26,6 @@ from messaging.names import Named
 
 HANDLE_MIN = 3
 HANDLE_MAX = 30
-NAME_MIN = 2
 NAME_MAX = 60
 HANDLE = re.compile(rf"[a-z0-9_]{{{HANDLE_MIN},{HANDLE_MAX}}}\Z")
 # Nobody can claim a handle with a hyphen: the heirs of erased people and the command line have one.
@@ -103,7 +102,7 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     kind = models.CharField(max_length=5, choices=AccountKind, default=AccountKind.HUMAN)
     handle = models.CharField(max_length=HANDLE_MAX, unique=True, validators=[RegexValidator(rf"\A{HANDLE.pattern}")])
-    name = models.CharField(max_length=NAME_MAX, validators=[MinLengthValidator(NAME_MIN)])
+    name = models.CharField(max_length=NAME_MAX)
     # The language of pages and mails, one of settings.LANGUAGES; empty: what the browser asks for.
     language = models.CharField(max_length=10, blank=True, default="", db_default="")
     is_active = models.BooleanField(default=True)

@@ -16,8 +16,9 @@ from messaging.models.account import Account
 
 URL_MAX = 2_048
 REASON_MAX = 500
-# Of one embed or agent.
+# Of one embed or agent, and of one account at one host.
 WEBHOOKS_MAX = 10
+WEBHOOKS_OF_HOST_MAX = 20
 DELIVERIES_SHOWN = 50
 
 
@@ -48,16 +49,20 @@ class DisabledReason(models.TextChoices):
 
 
 class DeliveryError(models.TextChoices):
-    """Why an attempt failed. The response of the receiver is not stored."""
+    """Why an attempt failed. The response of the receiver is not stored.
+
+    A host without an address and one with an address that is not global have one error, so that nobody learns which
+    names exist in the operator's network.
+    """
 
     TIMEOUT = "timeout"
-    UNRESOLVED = "unresolved"
     ADDRESS_NOT_ALLOWED = "address_not_allowed"
     CONNECTION_FAILED = "connection_failed"
     TLS_FAILED = "tls_failed"
     INVALID_RESPONSE = "invalid_response"
     REDIRECTED = "redirected"
     REFUSED = "refused"
+    CHALLENGE_FAILED = "challenge_failed"
 
 
 class WebhookQuerySet(LeasedQuerySet["Webhook"]):
@@ -94,6 +99,8 @@ class Webhook(Leased):
     secret = models.BinaryField()
     previous_secret = models.BinaryField(null=True)
     previous_secret_until = models.DateTimeField(null=True)
+    # When its receiver answered the challenge; before, nothing else is sent.
+    verified_at = models.DateTimeField(null=True)
     status = models.CharField(max_length=8, choices=WebhookStatus, default=WebhookStatus.ACTIVE)
     disabled_reason = models.CharField(max_length=18, choices=DisabledReason, blank=True)
     disabled_details = models.CharField(max_length=REASON_MAX, blank=True)
@@ -134,6 +141,16 @@ class Webhook(Leased):
     def is_blocked(self) -> bool:
         """Whether a super admin disabled it."""
         return self.disabled_reason == DisabledReason.SUPER_ADMIN
+
+    @property
+    def is_unverified(self) -> bool:
+        """Whether its receiver is asked to answer the challenge."""
+        return self.verified_at is None and self.status != WebhookStatus.DISABLED
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether something is sent before the events of the log: the challenge, or a test."""
+        return self.verified_at is None or self.test_id is not None
 
     @property
     def cursor(self) -> Cursor:

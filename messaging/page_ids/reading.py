@@ -5,12 +5,11 @@ from typing import TypeVar
 
 from ada_url import parse_url
 
-from messaging.page_ids.encoding import canonical_escapes
+from messaging.page_ids.copies import HOST_MAX, original
+from messaging.page_ids.encoding import canonical_escapes, composed
 from messaging.page_ids.rules import Rule, is_route, rules_of_the_parser
 from messaging.page_ids.sessions import PATH_PARAMETER, is_session
-from messaging.page_ids.tracking import is_tracking
-
-HOST_MAX = 253  # Longer names do not fit into a DNS message.
+from messaging.page_ids.tracking import is_share, is_tracking, without_entities
 
 T = TypeVar("T")
 
@@ -44,6 +43,9 @@ class Reading:
             raise InvalidUrl("not an absolute URL") from None
         if parts["protocol"] not in _SCHEMES:
             raise InvalidUrl("neither http nor https")
+        if copy := original(parts):
+            self.rules.add(copy[0])
+            return copy[1]
         port = "" if parts["port"] in _DEFAULT_PORTS else parts["port"]
         path, query = self._path(parts["pathname"]), self._query(parts["search"])
         tail = self._without_index(path, query) + query + self._fragment(parts["hash"])
@@ -69,6 +71,7 @@ class Reading:
 
     def _path(self, path: str) -> str:
         path = self._after(Rule.PERCENT_ENCODING, path, canonical_escapes(path))
+        path = self._after(Rule.COMPOSE_UNICODE, path, composed(path))
         self.removed |= dict.fromkeys(PATH_PARAMETER.findall(path))
         path = self._after(Rule.DROP_SESSION, path, PATH_PARAMETER.sub("", path))
         path = self._after(Rule.COLLAPSE_SLASHES, path, _SLASHES.sub("/", path))
@@ -85,16 +88,20 @@ class Reading:
             return ""
         pieces = self._after(Rule.PERCENT_ENCODING, sent, canonical_escapes(sent.replace("+", "%20"))).split("&")
         pairs = self._after(Rule.NAME_VALUE_PAIRS, pieces, [_pair(piece) for piece in pieces if piece])
-        remaining = [pair for pair in pairs if not self._removes(pair)]
+        remaining = self._remaining(pairs)
         query = "&".join(self._after(Rule.SORT_QUERY, remaining, sorted(remaining, key=_name)))
         return query and "?" + query
 
-    def _removes(self, pair: str) -> bool:
-        """Whether a parameter is removed. The names of such parameters contain no escapes in canonical form."""
+    def _remaining(self, pairs: list[str]) -> list[str]:
+        return [pair for pair in pairs if not self._removes(pair, pairs)]
+
+    def _removes(self, pair: str, pairs: list[str]) -> bool:
+        """Whether one of these parameters is removed. Such a name has no escapes in canonical form, but of `&amp;`."""
         name, _, value = pair.partition("=")
-        if is_tracking(name):
+        plain = without_entities(name)
+        if is_tracking(plain) or is_share(plain, value, pairs):
             self.rules.add(Rule.DROP_TRACKING)
-        elif is_session(name, value):
+        elif is_session(plain, value):
             self.rules.add(Rule.DROP_SESSION)
         else:
             return False
@@ -106,7 +113,8 @@ class Reading:
             return ""
         fragment = self._after(Rule.PERCENT_ENCODING, fragment, "#" + canonical_escapes(fragment[1:]))
         path, mark, query = fragment.partition("?")
-        remaining = "&".join(pair for pair in query.split("&") if not self._removes(pair))
+        path = self._after(Rule.COMPOSE_UNICODE, path, composed(path))
+        remaining = "&".join(self._remaining(query.split("&")))
         if mark and not query:
             self.rules.add(Rule.DROP_EMPTY_QUERY)
         route = path + (mark + remaining if remaining else "")

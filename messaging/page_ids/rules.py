@@ -9,6 +9,9 @@ from messaging.page_ids.encoding import has_canonical_escapes
 class Rule(StrEnum):
     """The rules of normalisation, in the order in which they are applied."""
 
+    UNWRAP_TRANSLATION = "unwrap_translation"
+    UNWRAP_ARCHIVE = "unwrap_archive"
+    UNWRAP_NOTES = "unwrap_notes"
     PARSE_AS_BROWSER = "parse_as_browser"
     DROP_USER_INFO = "drop_user_info"
     CANONICAL_HOST = "canonical_host"
@@ -19,6 +22,7 @@ class Rule(StrEnum):
     RESOLVE_DOT_SEGMENTS = "resolve_dot_segments"
     COLLAPSE_SLASHES = "collapse_slashes"
     PERCENT_ENCODING = "percent_encoding"
+    COMPOSE_UNICODE = "compose_unicode"
     DROP_INDEX_FILE = "drop_index_file"
     DROP_TRAILING_SLASH = "drop_trailing_slash"
     NAME_VALUE_PAIRS = "name_value_pairs"

@@ -6,8 +6,11 @@ for content (`ref`, `source`, `id`, `campaign`, `si`, `spm`, `trk`) are not list
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 # The date of the last change. A change gives other ids to pages: see `messaging.page_ids` on versions.
-TRACKING_VERSION = "2026-11-20"
+TRACKING_VERSION = "2026-11-29"
 
 _PREFIXES = (
     "utm_",  # Google Analytics and compatible tools
@@ -15,7 +18,9 @@ _PREFIXES = (
     "hsa_",  # HubSpot ads
     "oly_",  # Omeda
     "vero_",  # Vero
+    "via.",  # Hypothesis
     "wt.",  # Webtrends
+    "_x_tr_",  # Google Translate
 )
 
 _BY_OWNER = {
@@ -33,9 +38,16 @@ _BY_OWNER = {
     "MailerLite, Bronto": "ml_subscriber ml_subscriber_hash _bta_c _bta_tid",
     "Adobe, Impact, CJ": "ef_id s_kwcid irclickid irgwc cjevent",
     "Branch, Piano": "_branch_match_id _branch_referrer at_campaign at_medium",
+    "WeChat": "isappinstalled",
+    "WordPress": "replytocom",
     "Yahoo": "guccounter guce_referrer guce_referrer_sig",
     "Comscore": "ns_campaign ns_linkname ns_mchannel ns_source",
 }
+# WeChat names the place of a link that was shared there. The last one alone may select content.
+_PLACE_OF_APP = "timeline"
+_PLACES = frozenset({"singlemessage", "groupmessage", _PLACE_OF_APP})
+# Of an address that was copied from HTML, or from the HTML of HTML.
+_ENTITIES = re.compile(r"(?:amp(?:;|%3B))+", re.IGNORECASE)
 _NAMES = frozenset(" ".join(_BY_OWNER.values()).split())
 
 
@@ -43,3 +55,16 @@ def is_tracking(name: str) -> bool:
     """`name` is decoded; its case is ignored."""
     name = name.lower()
     return name in _NAMES or name.startswith(_PREFIXES)
+
+
+def is_share(name: str, value: str, pairs: Iterable[str]) -> bool:
+    """Whether it is WeChat's parameter `from`, among these parameters."""
+    if name != "from" or value not in _PLACES:
+        return False
+    return value != _PLACE_OF_APP or any(pair.startswith("isappinstalled=") for pair in pairs)
+
+
+def without_entities(name: str) -> str:
+    """The name without `amp;` before it."""
+    match = _ENTITIES.match(name) if name[0:1] in "aA" else None
+    return name[match.end() :] if match else name

@@ -15,7 +15,8 @@ from messaging.queries.message_fields import CONTENT_FIELDS
 BATCH = 200
 OF_AN_ACCOUNT = ("id", "handle", "name", "kind", "language", "is_staff", "is_superuser", "created_at", "last_login")
 OF_A_WEBHOOK = (
-    *("id", "target_kind", "target_id", "url", "types", "status", "disabled_reason", "disabled_details", "created_at"),
+    *("id", "target_kind", "target_id", "url", "types", "status", "disabled_reason", "disabled_details"),
+    *("verified_at", "created_at"),
 )
 OF_A_REPORT = ("message_id", "reason", "note", "created_at", "closed_at")
 OF_A_SESSION = ("id", "created_at", "last_used_at")

@@ -22,22 +22,23 @@ COUNTED = f"""
 """  # noqa: S608  built from constants
 PERIOD = "make_interval(days => messaging_community.close_after_days)"
 # An expression about a row of communities and the id of a page. Posts are searched only under the rule.
-IS_CLOSED = f"""(
+IS_CLOSED_ON = f"""(
     EXISTS (
         SELECT FROM messaging_closedpage closed
-        WHERE closed.page_id = %(page)s AND closed.community_id = messaging_community.id
+        WHERE closed.page_id = {{page}} AND closed.community_id = messaging_community.id
     ) OR CASE WHEN messaging_community.close_after_days > 0 THEN EXISTS (
-        {COUNTED.format(page="%(page)s")} AND m.created_at <= statement_timestamp() - {PERIOD}
+        {COUNTED} AND m.created_at <= statement_timestamp() - {PERIOD}
     ) ELSE false END
 )"""
+IS_CLOSED = IS_CLOSED_ON.format(page="%(page)s")
+# The page that has this id now.
+CURRENT_PAGE = "coalesce((SELECT page_id FROM messaging_movedpage WHERE old_id = %(page)s), %(page)s)"
 FIND = f"""
 SELECT place.page_id, closed.created_at, CASE WHEN messaging_community.close_after_days > 0 THEN (
     {COUNTED.format(page="place.page_id")} ORDER BY m.created_at, m.id LIMIT 1
 ) + {PERIOD} END, statement_timestamp()
 FROM messaging_community
-CROSS JOIN (
-    SELECT coalesce((SELECT page_id FROM messaging_movedpage WHERE old_id = %(page)s), %(page)s) AS page_id
-) place
+CROSS JOIN (SELECT {CURRENT_PAGE} AS page_id) place
 LEFT JOIN messaging_closedpage closed
     ON closed.page_id = place.page_id AND closed.community_id = messaging_community.id
 WHERE messaging_community.id = %(community)s

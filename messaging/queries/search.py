@@ -11,6 +11,7 @@ PostgreSQL may expect a few posts in any page or community, and would then read 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -22,6 +23,7 @@ from django.db import transaction
 from config.api.pagination import Position
 from config.database.sql import current_alias, fetch_all, fetch_one
 from messaging.queries.shown import Shown
+from messaging.word_lists.characters import UNSPACED_LETTER
 
 MATCHES_MAX = 1_000
 # The newest posts that are read to learn how common the words are; with COMMON matches among them they are common.
@@ -36,6 +38,9 @@ QUERY = r"""
         '[\u0001-\u0021\u0023-\u002c\u002e\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007f]+', ' ', 'g'),
         '(?<=[^[:space:]])-+|-+(?=[[:space:]]|$)', ' ', 'g'))
 """
+QUOTED = re.compile(r'("[^"]*")')
+# Letters of a script without spaces are words of their own, of which only those side by side are meant.
+RUN = re.compile(rf"(-?)((?:{UNSPACED_LETTER})+)")
 # What the index looks up: the words that must occur. It has no positions for phrases, and cannot exclude a word.
 LOOKED_UP = "regexp_replace(querytree(query.parsed), '<(-|[0-9]+)>', '&', 'g')::tsquery"
 SCOPES = {"page_id": "entry.page_id = %(page_id)s", "community_id": "entry.community_id = %(community_id)s"}
@@ -164,8 +169,14 @@ def _reading_in_order() -> Iterator[None]:
         transaction.set_rollback(True, using=alias)
 
 
+def with_phrases(text: str) -> str:
+    """The query with each run of a script without spaces as a phrase, as if it had quotes."""
+    parts = QUOTED.split(unicodedata.normalize("NFKC", text))
+    return "".join(part if at % 2 else RUN.sub(r' \1"\2" ', part.replace('"', " ")) for at, part in enumerate(parts))
+
+
 def _sample(text: str, scope: Scope) -> Sample:
-    (row,) = fetch_all(scope.applied_to(SAMPLED), {"text": text, **scope.values})
+    (row,) = fetch_all(scope.applied_to(SAMPLED), {"text": with_phrases(text), **scope.values})
     return Sample(*row)
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from config.database.sql import current_alias, fetch_all, fetch_one
-from messaging.queries.search import QUERY
+from messaging.queries.search import QUERY, with_phrases
 
 # The condition and the expression of the index `words_of_unpublished`. In no order: one would read all matches.
 WITH_WORDS = f"""
@@ -23,6 +23,6 @@ def ids_of_unpublished(text: str, *, limit: int) -> set[UUID]:
     alias = current_alias()
     with transaction.atomic(using=alias):
         fetch_one(BY_ITS_INDEX)
-        found = {message_id for (message_id,) in fetch_all(WITH_WORDS, {"text": text, "limit": limit})}
+        found = {message_id for (message_id,) in fetch_all(WITH_WORDS, {"text": with_phrases(text), "limit": limit})}
         transaction.set_rollback(True, using=alias)
     return found

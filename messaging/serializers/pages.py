@@ -22,11 +22,17 @@ class NormalizeUrlBody(BodySerializer):
 
 
 class PageCommunitySerializer(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"name": "Harbour Gazette", "slug": "harbour-gazette", "proved": False}
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "name": "Harbour Gazette",
+        "slug": "harbour-gazette",
+        "proved": False,
+        "closed": False,
+    }
     id = serializers.UUIDField(help_text="Send it as `communityId`.")
     name = serializers.CharField(help_text="Its name.")
     slug = serializers.CharField(help_text="In addresses.")
     proved = serializers.BooleanField(help_text="It has proved that the host is its own.")
+    closed = serializers.BooleanField(help_text="It takes no new posts on this page.")
 
 
 class NormalizedUrlSerializer(serializers.Serializer[Any]):

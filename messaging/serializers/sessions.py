@@ -8,7 +8,7 @@ from config.api.fields import Text
 from config.api.openapi.example_values import JWT
 from config.api.serializers import BodySerializer
 from messaging.fields import Name
-from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX, NAME_MIN
+from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX
 from messaging.serializers.accounts import AccountSerializer
 
 PASSWORD_MAX = 256
@@ -33,7 +33,7 @@ class RegisterBody(BodySerializer):
         "password": "a long enough passphrase",
     }
     handle = Text(pattern=HANDLE, min_length=HANDLE_MIN, max_length=HANDLE_MAX, help_text="Unique, of a-z, 0-9 and _.")
-    name = Name(min_length=NAME_MIN, max_length=NAME_MAX, help_text="Shown beside posts.")
+    name = Name(max_length=NAME_MAX, help_text="Shown beside posts.")
     password = Text(max_length=PASSWORD_MAX, help_text="At least 8 characters, none of the common ones.")
 
 

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from config.api.exceptions import InvalidInput
 from config.api.fields import Choice, Id, ListOf, NullableChoice, NullableText
-from config.api.openapi.example_values import ID
+from config.api.openapi.example_values import ID, TIME
 from config.api.openapi.field_schemas import COMMON_TYPES
 from config.api.pagination import paginated
 from config.api.serializers import BodySerializer
@@ -68,6 +68,7 @@ class WebhookSerializer(serializers.Serializer[Webhook]):
         "status": "active",
         "disabledReason": None,
         "disabledDetails": None,
+        "verifiedAt": TIME,
         "failingSince": None,
         "nextAttemptAt": None,
         "previousSecretUntil": None,
@@ -82,6 +83,11 @@ class WebhookSerializer(serializers.Serializer[Webhook]):
         source="disabled_reason", choices=DisabledReason.choices, help_text="null: not disabled."
     )
     disabledDetails = NullableText(source="disabled_details", help_text="By a super admin.")
+    verifiedAt = serializers.DateTimeField(
+        source="verified_at",
+        allow_null=True,
+        help_text="null: the receiver has not answered the challenge, and gets nothing else.",
+    )
     failingSince = serializers.DateTimeField(source="failing_since", allow_null=True, help_text="null: not failing.")
     nextAttemptAt = serializers.DateTimeField(
         source="next_attempt_at", allow_null=True, help_text="null: nothing waits."
@@ -121,7 +127,7 @@ class DeliverySerializer(serializers.Serializer[WebhookDelivery]):
         "durationMs": 42,
     }
     eventId = serializers.UUIDField(source="event_id", help_text="In `webhook-id`, after `evt_`, without hyphens.")
-    type = serializers.CharField(help_text="Of the event.")
+    type = serializers.CharField(help_text="Of the event; `webhook.challenge` until the receiver is verified.")
     at = serializers.DateTimeField(help_text="The end of the attempt.")
     attempt = serializers.IntegerField(help_text="From 1.")
     statusCode = serializers.IntegerField(source="status_code", allow_null=True, help_text="null: no response.")

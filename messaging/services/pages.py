@@ -64,22 +64,23 @@ def normalize_url(*, url: str) -> NormalizedUrl:
 
 
 class PageCommunity(NamedTuple):
-    """A community whose widget a page has; `proved` means that it has proved that the host is its own."""
+    """A community whose widget a page has; `proved`: the host is its own; `closed`: it takes no posts there."""
 
     id: UUID
     name: str
     slug: str
     proved: bool
+    closed: bool
 
 
 def communities_of(page: NormalizedUrl) -> list[PageCommunity]:
     """The communities of a page, to one of which a post on it may belong (see PAGE_COMMUNITIES)."""
-    return _find_communities()(page.normalized_url)
+    return _find_communities()(page)
 
 
 @cache
-def _find_communities() -> Callable[[str], list[PageCommunity]]:
-    find: Callable[[str], list[PageCommunity]] = import_string(settings.PAGE_COMMUNITIES)
+def _find_communities() -> Callable[[NormalizedUrl], list[PageCommunity]]:
+    find: Callable[[NormalizedUrl], list[PageCommunity]] = import_string(settings.PAGE_COMMUNITIES)
     return find
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from django.db import transaction
 from config.admin.audit import log_decision, transition
 from config.api.ids import new_id
 from config.changes import reading, wakeups
-from config.database.sql import database_now
+from config.database.sql import database_now, execute
 from config.writes.retries import retried
 from messaging.exceptions import (
     TooManyWebhooks,
@@ -24,14 +25,16 @@ from messaging.exceptions import (
     WebhookUrlNotAllowed,
 )
 from messaging.models import Account, DisabledReason, Webhook, WebhookStatus, WebhookTarget
-from messaging.models.webhook import WEBHOOKS_MAX, WebhookQuerySet
+from messaging.models.webhook import WEBHOOKS_MAX, WEBHOOKS_OF_HOST_MAX, WebhookQuerySet
 from messaging.webhooks.outcomes import WORKING, disabled
-from messaging.webhooks.receivers import normalized_url
+from messaging.webhooks.receivers import Receiver, normalized_url
 from messaging.webhooks.secrets import encrypt, new_secret
 from messaging.webhooks.targets import channels_of, webhook_targets, with_target_names
 
 # How long the former secret signs beside a new one.
 BOTH_SECRETS = timedelta(hours=24)
+# Two webhooks of an account cannot both be the last one that its host may have.
+LOCK_OWNER = "SELECT pg_advisory_xact_lock(hashtextextended('webhooks ' || %s::text, 0))"
 
 
 def require_enabled() -> None:
@@ -47,8 +50,8 @@ def create_webhook(
 ) -> tuple[Webhook, str]:
     """Create a webhook for the events from now on; returns it and its secret. No types: all.
 
-    The host is looked up when an event is delivered. Raises WebhookUrlNotAllowed (400), WebhookTargetNotFound (404),
-    WebhookBlocked (403), TooManyWebhooks (409).
+    They are sent when the receiver has answered a challenge. The host is looked up when that is sent. Raises
+    WebhookUrlNotAllowed (400), WebhookTargetNotFound (404), WebhookBlocked (403), TooManyWebhooks (409).
     """
     url = _allowed_url(url)
     cursor = reading.now()
@@ -59,6 +62,7 @@ def create_webhook(
         raise WebhookBlocked
     if len(others) >= WEBHOOKS_MAX:
         raise TooManyWebhooks(max=WEBHOOKS_MAX)
+    _require_place_at(Receiver.of(url).host, owner)
     webhook_id, secret = new_id(), new_secret()
     webhook = Webhook.objects.create(
         id=webhook_id,
@@ -174,6 +178,18 @@ def _allowed_url(url: str) -> str:
         return normalized_url(url)
     except ValueError as failure:
         raise WebhookUrlNotAllowed(f"Send another URL. {failure}", field="url") from None
+
+
+def _require_place_at(host: str, owner: Account) -> None:
+    """A host whose name is written with a final dot is the same one. Raises TooManyWebhooks."""
+    execute(LOCK_OWNER, [str(owner.pk)])
+    same = rf"^https?://\[?{re.escape(host.removesuffix('.'))}\]?\.?[:/]"
+    if Webhook.objects.owned_by(owner.pk).filter(url__regex=same).count() >= WEBHOOKS_OF_HOST_MAX:
+        raise TooManyWebhooks(
+            "Delete one of your webhooks at this host first: you have {max}, the most allowed.",
+            max=WEBHOOKS_OF_HOST_MAX,
+            field="url",
+        )
 
 
 def _named_and_locked() -> WebhookQuerySet:

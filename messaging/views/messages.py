@@ -80,9 +80,9 @@ class MessageViewSet(ApiViewSet):
     def list(self, request: ApiRequest) -> Response:
         """List the posts of a page, or the replies to one.
 
-        A filter searches 5,000 posts at a time: `hasMore` may be true with fewer posts than `limit`, or none. With
-        `sort=reactions`, a post whose reactions change while you follow cursors may be listed twice or not
-        at all.
+        A filter searches 5,000 posts at a time: `hasMore` may be true with fewer posts than `limit`, or none. While
+        you follow cursors, a post whose reactions change may be listed twice or not at all with `sort=reactions`, and
+        so may one that is pinned or unpinned with `embedId`; one that appears before the cursor is not listed.
         """
         query = self.query()
         if not is_page_id(query["page_id"]):

@@ -48,6 +48,7 @@ from messaging.queries.moderation import moderation_queue
 from messaging.serializers import moderation as serializers
 from messaging.serializers.communities import DiscussionSerializer
 from messaging.services import bans, closing, hiding_here, moderating, moderators, pinning
+from messaging.services.moving import moved_to
 from messaging.shown import embed_errors
 
 PERSON = {CredentialKind.PERSON}
@@ -103,8 +104,16 @@ class ModerationQueueViewSet(ApiViewSet):
         if community_id is not None:
             moderators.moderated_community(community_id=community_id, by=request.user)
         state = QueueState(query["state"])
-        of = {"community_id": community_id, "page_id": page_id}
-        return Response(moderation_queue(moderator=request.user, state=state, page=page, **of))
+        asked = {"moderator": request.user, "community_id": community_id, "state": state, "page": page}
+        return Response(_queue(page_id, **asked))
+
+
+def _queue(page_id: str | None, **asked: Any) -> dict[str, Any]:
+    """As in lists, redirects are queried only for a page without posts."""
+    found = moderation_queue(page_id=page_id, **asked)
+    if page_id is not None and not found["messages"] and (new_id := moved_to(page_id)) is not None:
+        return moderation_queue(page_id=new_id, **asked)
+    return found
 
 
 class OwnModerationViewSet(ApiViewSet):

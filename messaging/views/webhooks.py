@@ -56,6 +56,7 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
         callers=PERSON,
         body=serializers.NewWebhook,
         response=serializers.CreatedWebhookSerializer,
+        example={"verifiedAt": None},
         status=201,
         errors=(WebhooksDisabled, WebhookUrlNotAllowed, WebhookTargetNotFound, WebhookBlocked, TooManyWebhooks),
         response_headers=("Location",),
@@ -66,7 +67,8 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
 
         Each event from now on is a POST of the change or inbox event, signed as in Standard Webhooks, at least
         once and in order. A 2xx within 5 seconds acknowledges it; else it is sent again for 24 hours. A 410
-        disables the webhook.
+        disables the webhook. The first POST has the type webhook.challenge, and nothing else is sent before the body
+        of a 2xx is the text of its `challenge`.
         """
         services.require_enabled()
         webhook, secret = services.create_webhook(owner=request.user, **self.body())
@@ -104,7 +106,8 @@ class WebhookViewSet(ListModelMixin, ApiViewSet):
     def test(self, request: ApiRequest, id: str) -> Response:
         """Send an event of the type webhook.test; its result is in the log.
 
-        If it is delivered, a failing or disabled webhook goes on where it stopped.
+        If it is delivered, a failing or disabled webhook goes on where it stopped. Without verifiedAt, the challenge
+        is sent first, and the test if that is answered.
         """
         services.require_enabled()
         webhook_id = self.path_id(WebhookNotFound)

@@ -39,9 +39,9 @@ def may_be_global(host: str) -> bool:
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host name, which may all be used. Blocks; raises NotSent."""
+    """The addresses of a host name, which may all be used. Blocks; raises NotSent without telling why."""
     addresses = [literal] if (literal := _literal(host)) else _look_up(host, port)
-    if not settings.WEBHOOKS_ALLOW_LOCAL and not all(map(is_global, addresses)):
+    if not addresses or not (settings.WEBHOOKS_ALLOW_LOCAL or all(map(is_global, addresses))):
         raise NotSent(DeliveryError.ADDRESS_NOT_ALLOWED)
     return list(map(str, addresses))
 
@@ -63,6 +63,6 @@ def _look_up(host: str, port: int) -> list[Address]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise NotSent(DeliveryError.UNRESOLVED) from None
+        return []
     # A link-local address has a zone: `fe80::1%eth0`.
     return [ip_address(str(entry[4][0])) for entry in found]

@@ -128,7 +128,7 @@ class Deliverer:
             attempt = await self._queries.run(next_attempt, lease_id)
             if attempt is None:
                 return
-            outcome = await post(attempt.webhook.url, attempt.event.body, attempt.headers)
+            outcome = await post(attempt.webhook.url, attempt.event.body, attempt.headers, attempt.event.challenge)
             if not await self._queries.run(record, attempt, outcome) or time.monotonic() >= ends:
                 return
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID, uuid5
+from typing import Any
+from uuid import UUID, uuid4, uuid5
 
 from config.api.pagination import bound_to
 from config.cache.rendering import to_json
@@ -15,18 +17,24 @@ from messaging.changes.items import inbox_item, public_item
 from messaging.changes.related import related_to
 from messaging.models import Webhook
 
+CHALLENGE = "webhook.challenge"
 TEST = "webhook.test"
 RESYNC = "webhook.resync"
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A request to send. After its delivery the webhook goes on at `cursor`; None: a test, which does not move it."""
+    """A request to send.
+
+    After its delivery the webhook goes on at `cursor`; None: a test or a challenge, which does not move it. A receiver
+    acknowledges a `challenge` by repeating it.
+    """
 
     id: UUID
     type: str
     body: bytes
     cursor: Cursor | None
+    challenge: str = ""
 
 
 def event_of(row: ChangeRow, *, webhook: Webhook, channel: Channel, generation: int) -> Event:
@@ -35,6 +43,13 @@ def event_of(row: ChangeRow, *, webhook: Webhook, channel: Channel, generation: 
     render = public_item if channel.account_id is None else inbox_item
     item = render(row, related_to([row]), cursor=cursors.encode(cursor, bound_to=_bound_to(webhook, channel)))
     return Event(uuid5(webhook.pk, f"{generation} {row.xid} {row.id}"), row.type, to_json(item), cursor)
+
+
+def challenge_event(webhook: Webhook, *, now: datetime) -> Event:
+    """Another event at each attempt, so that a receiver which ignores repeated events answers each."""
+    event_id, challenge = uuid4(), secrets.token_urlsafe(32)
+    item = _item(CHALLENGE, webhook, event_id=event_id, now=now) | {"challenge": challenge}
+    return Event(event_id, CHALLENGE, to_json(item), None, challenge)
 
 
 def test_event(webhook: Webhook, *, event_id: UUID, now: datetime) -> Event:
@@ -47,8 +62,11 @@ def resync_event(webhook: Webhook, *, cursor: Cursor, now: datetime) -> Event:
 
 
 def _notice(type: str, webhook: Webhook, *, event_id: UUID, now: datetime, cursor: Cursor | None) -> Event:
-    item = {"id": event_id, "type": type, "at": now, "webhookId": webhook.pk}
-    return Event(event_id, type, to_json(item), cursor)
+    return Event(event_id, type, to_json(_item(type, webhook, event_id=event_id, now=now)), cursor)
+
+
+def _item(type: str, webhook: Webhook, *, event_id: UUID, now: datetime) -> dict[str, Any]:
+    return {"id": event_id, "type": type, "at": now, "webhookId": webhook.pk}
 
 
 def _bound_to(webhook: Webhook, channel: Channel) -> str:

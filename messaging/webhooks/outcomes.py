@@ -15,7 +15,7 @@ from config.changes.rows import Cursor
 from config.metrics.definitions import webhook_attempts
 from messaging.models import DisabledReason, Webhook, WebhookDelivery, WebhookStatus
 from messaging.models.webhook import DELIVERIES_SHOWN
-from messaging.webhooks.events import Event
+from messaging.webhooks.events import TEST, Event
 from messaging.webhooks.posting import Outcome
 
 # The pause after the first failure; each further one is three times as long, up to the longest.
@@ -78,6 +78,8 @@ def pause_after(failures: int) -> timedelta:
 
 def _changes(attempt: Attempt, outcome: Outcome) -> dict[str, Any]:
     event = attempt.event
+    if event.challenge:
+        return _of_challenge(attempt, outcome)
     if event.cursor is None:
         return {"test_id": None} | (WORKING if outcome.is_delivered else {})
     if outcome.is_delivered:
@@ -85,6 +87,17 @@ def _changes(attempt: Attempt, outcome: Outcome) -> dict[str, Any]:
     if outcome.is_gone:
         return disabled(DisabledReason.GONE)
     return _failed(attempt)
+
+
+def _of_challenge(attempt: Attempt, outcome: Outcome) -> dict[str, Any]:
+    """A requested test follows a challenge that was answered, and ends with one that was not."""
+    webhook = attempt.webhook
+    if outcome.is_delivered:
+        return WORKING | {"verified_at": Now()}
+    test = {} if webhook.test_id is None else {"test_id": None}
+    if webhook.status == WebhookStatus.DISABLED:
+        return test
+    return test | (disabled(DisabledReason.GONE) if outcome.is_gone else _failed(attempt))
 
 
 def _failed(attempt: Attempt) -> dict[str, Any]:
@@ -103,7 +116,7 @@ def _log(attempt: Attempt, outcome: Outcome) -> None:
         webhook=webhook,
         event_id=event.id,
         type=event.type,
-        attempt=1 if event.cursor is None else webhook.failures + 1,
+        attempt=1 if event.type == TEST else webhook.failures + 1,
         status_code=outcome.status_code,
         error=outcome.error or "",
         duration_ms=outcome.duration_ms,

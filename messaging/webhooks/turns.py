@@ -25,7 +25,7 @@ from config.database.sql import database_now
 from config.writes.retries import retried
 from messaging.models import DisabledReason, Webhook, WebhookStatus
 from messaging.models.webhook import WebhookQuerySet
-from messaging.webhooks.events import Event, event_of, resync_event, test_event
+from messaging.webhooks.events import Event, challenge_event, event_of, resync_event, test_event
 from messaging.webhooks.outcomes import Attempt, at_cursor, disabled
 from messaging.webhooks.secrets import signed_headers
 from messaging.webhooks.targets import channels_of
@@ -33,7 +33,7 @@ from messaging.webhooks.targets import channels_of
 # How often the cursor of a webhook without events moves, so that it does not expire.
 IDLE = timedelta(hours=1)
 # What is read of each webhook in each round.
-READ = ("owner_id", "target_kind", "target_id", "types", "generation", "xid", "row_id", "test_id")
+READ = ("owner_id", "target_kind", "target_id", "types", "generation", "xid", "row_id", "test_id", "verified_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def waiting_webhooks() -> list[Waiting]:
         return []
     channels = channels_of(due.values())
     pending = find_pending({pk: (channel, due[pk].cursor) for pk, channel in channels.items()})
-    idle = {pk for pk in channels if pk not in pending.keys and due[pk].test_id is None}
+    idle = {pk for pk in channels if pk not in pending.keys and not due[pk].is_asked_for}
     if to_move := {pk for pk in idle if due[pk].is_behind}:  # type: ignore[attr-defined]  # annotated
         _move_idle(to_move, pending.now)
     # One without a channel is disabled at its turn.
@@ -89,6 +89,8 @@ def _next_event(webhook: Webhook, leased: WebhookQuerySet, now: datetime) -> Eve
     if channel is None:
         _disable_without_target(webhook, leased)
         return None
+    if webhook.verified_at is None:
+        return challenge_event(webhook, now=now)
     if webhook.test_id is not None:
         return test_event(webhook, event_id=webhook.test_id, now=now)
     return None if webhook.status == WebhookStatus.DISABLED else _read_event(webhook, leased, channel, now)

@@ -12,11 +12,12 @@ The entries of a list, and the text that they match:
 Word characters are those of `\w` and the combining marks of a script. Underscores are part of a word only inside it:
 `bad` matches `_bad_` and `*bad*`, not the identifier `bad_word`, which is one word, matched by `bad_word` or `bad_*`.
 
-In scripts without spaces (Chinese, Japanese, Thai, ...), the text between two spaces or punctuation marks is one word:
-an entry matches the whole of it, an entry with `*` its beginning. Splitting such text into words needs a dictionary,
-and matching inside it would match substrings.
+In scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) and in Korean, each letter is a word, and those
+of an entry match side by side: `賭博` matches in `賭博です`, `casino` in `casinoです`. Splitting such text into words
+needs a dictionary.
 
-Diacritics are significant (`resume` is not `résumé`), but overlays on letters are ignored (`s̶p̶a̶m̶`).
+Diacritics are significant (`resume` is not `résumé`), but overlays on letters are ignored (`s̶p̶a̶m̶`), and so are the
+vowel signs of Arabic and Hebrew.
 
 A list is compiled once. A text is scanned once, independent of the length of the list.
 """

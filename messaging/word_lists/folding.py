@@ -1,4 +1,4 @@
-"""Folds the spellings of a text to one form: NFKC, case-folded, without invisible characters."""
+"""Folds the spellings of a text to one form: NFKC, case-folded, without invisible characters and optional marks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from messaging.word_lists.characters import EVERY_MARK, JOINING_LETTERS, MARKS, OVERLAYS, ZERO_WIDTH
+from messaging.word_lists.characters import EVERY_MARK, JOINING_LETTERS, MARKS, OPTIONAL_MARKS, OVERLAYS, ZERO_WIDTH
 
 # NFKC sorts a run of marks in quadratic time: 20,000 marks take 600 ms. No script uses more than a few in a row.
 PILE_MAX = 8
 
 _ZERO_WIDTH = re.compile(f"[{ZERO_WIDTH}]+")
-_LEFT_OVER = re.compile(f"[{ZERO_WIDTH}{OVERLAYS}]+")
+_LEFT_OVER = re.compile(f"[{ZERO_WIDTH}{OVERLAYS}{OPTIONAL_MARKS}]+")
 _PILE = re.compile(f"[{MARKS}][{MARKS}]{{{PILE_MAX},}}")
 _JOINS = re.compile(f"[{MARKS}{JOINING_LETTERS}{ZERO_WIDTH}]")
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import pairwise
 from sys import getsizeof
 from typing import NamedTuple
 
-from messaging.word_lists.entries import Entry, word_pattern
+from messaging.word_lists.entries import Entry, join, word_pattern
 
 # The number of words of some entries, the lengths of their last words that are prefixes, and whether some are whole.
 Shape = tuple[int, tuple[int, ...], bool]
@@ -52,7 +52,7 @@ class Ends:
 class Phrases:
     """A compiled list, with one key per entry.
 
-    The keys of `ends` are the words of an entry joined by spaces, with `*` after a prefix. For each word of the text,
+    The keys of `ends` are those of the entries (see `join`), with `*` after a prefix. For each word of the text,
     these keys are looked up: the word, its prefixes with the lengths in `prefixes`, and longer entries by the `shapes`
     of their first word.
     """
@@ -69,8 +69,7 @@ class Phrases:
             *others, last = entry.words
             lengths = shapes.setdefault(others[0] if others else "", {}).setdefault(len(entry.words), set())
             lengths.add(len(last) if entry.prefix else WHOLE)
-            key = " ".join(entry.words) + ("*" if entry.prefix else "")
-            phrases.ends.setdefault(key, Ends()).add(entry)
+            phrases.ends.setdefault(entry.key + ("*" if entry.prefix else ""), Ends()).add(entry)
         phrases.prefixes = tuple(sorted(shapes.pop("", {}).get(1, set()) - {WHOLE}))
         phrases.shapes = {
             word: tuple((count, tuple(sorted(ends - {WHOLE})), WHOLE in ends) for count, ends in sorted(by.items()))
@@ -138,7 +137,7 @@ class Phrases:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a folded text, also `joined` by spaces as in the keys of a list."""
+    """The words of a folded text, also `joined` as in the keys of a list."""
 
     folded: str
     spans: list[tuple[int, int]]
@@ -150,6 +149,10 @@ class Words:
     @classmethod
     def of(cls, folded: str, spans: list[tuple[int, int]]) -> Words:
         words = [folded[start:end] for start, end in spans]
-        ends = list(accumulate((len(word) + 1 for word in words), initial=-1))[1:]
-        starts = [end - len(word) for end, word in zip(ends, words, strict=True)]
-        return cls(folded, spans, words, " ".join(words), starts, ends)
+        between = (start > end for (_, end), (start, _) in pairwise(spans))
+        starts, at = [0], 0
+        for word, is_apart in zip(words, between, strict=False):
+            at += len(word) + is_apart
+            starts.append(at)
+        ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
+        return cls(folded, spans, words, join(folded, spans), starts, ends)

@@ -9,7 +9,19 @@ from pathlib import Path
 from moving.formats.records import Author, Post, Reactions, Record, UnreadableFile, Unusable
 from moving.formats.source import Source
 
-__all__ = ["FORMATS", "Author", "Post", "Reactions", "Record", "Source", "UnreadableFile", "Unusable", "read"]
+__all__ = [
+    "FORMATS",
+    "PROGRAMS",
+    "Author",
+    "Post",
+    "Reactions",
+    "Record",
+    "Source",
+    "UnreadableFile",
+    "Unusable",
+    "detect",
+    "read",
+]
 
 Reader = Callable[[Source], Iterator[Record]]
 
@@ -30,8 +42,43 @@ FORMATS: dict[str, Reader] = {
     "remark42": _reader("remark42"),
     "isso": _reader("isso"),
     "commento": _reader("commento"),
+    "comentario": _reader("comentario"),
+    "waline": _reader("waline"),
+    "twikoo": _reader("twikoo"),
+    "artalk": _reader("artalk"),
+    "cusdis": _reader("cusdis"),
     "jsonl": _reader("own"),
 }
+# What has written them.
+PROGRAMS = {
+    "disqus": "Disqus",
+    "wordpress": "WordPress",
+    "remark42": "remark42",
+    "isso": "isso",
+    "commento": "Commento",
+    "comentario": "Comentario",
+    "waline": "Waline",
+    "twikoo": "Twikoo",
+    "artalk": "Artalk",
+    "cusdis": "Cusdis",
+    "jsonl": "this service",
+}
+
+
+def detect(path: Path, *, content_max: int | None = None) -> str | None:
+    """The format of a file: the one whose reader does not refuse it. None: it is no export that is known.
+
+    Readers refuse each other's files at their beginning, except those of JSON objects, which read the file once.
+    """
+    return next((name for name in FORMATS if _is_read(name, path, content_max)), None)
+
+
+def _is_read(format: str, path: Path, content_max: int | None) -> bool:
+    try:
+        next(read(format, path, content_max=content_max), None)
+    except UnreadableFile:
+        return False
+    return True
 
 
 def read(

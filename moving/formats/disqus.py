@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from moving.formats.records import Author, Post, Record, State, Unusable
 from moving.formats.source import Source
 from moving.formats.spill import SpillingMap
-from moving.formats.values import ADDRESS_MAX, author_of, clean, identifier, line, time_of
+from moving.formats.values import ADDRESS_MAX, TITLE_MAX, author_of, clean, identifier, line, time_of
 from moving.formats.xml import elements
 from moving.formats.xml_parser import Element, Shape
 from moving.html_to_markdown import html_to_markdown
 
-THREAD = frozenset({"@dsq:id", "link", "createdAt", "isDeleted"})
+THREAD = frozenset({"@dsq:id", "id", "title", "link", "createdAt", "isDeleted"})
 AUTHOR = frozenset({"author/email", "author/name", "author/isAnonymous", "author/username"})
 POST = AUTHOR | {"@dsq:id", "message", "createdAt", "isDeleted", "isSpam", "isApproved"}
 POST |= {"thread@dsq:id", "parent@dsq:id"}
@@ -35,10 +35,11 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _add_thread(threads: SpillingMap, fields: dict[str, str]) -> None:
-    address = line(fields.get("link"), ADDRESS_MAX)
-    threads.add(
-        identifier(fields.get("@dsq:id")), json.dumps([address, fields.get("createdAt"), _is(fields, "isDeleted")])
-    )
+    """A site that names its threads itself gives them an identifier, and perhaps no link."""
+    thread_id = identifier(fields.get("@dsq:id"))
+    own_id, title = line(fields.get("id"), TITLE_MAX), line(fields.get("title"), TITLE_MAX)
+    known = [line(fields.get("link"), ADDRESS_MAX), own_id or thread_id, title, fields.get("createdAt")]
+    threads.add(thread_id, json.dumps([*known, _is(fields, "isDeleted")]))
 
 
 def _post(threads: SpillingMap, element: Element) -> Record:
@@ -49,9 +50,9 @@ def _post(threads: SpillingMap, element: Element) -> Record:
     thread = threads.get(identifier(fields.get("thread@dsq:id")))
     if thread is None:
         return Unusable(source_id, "", "The post names no thread that comes before it in the file.")
-    address, thread_created_at, is_withdrawn = json.loads(thread)
+    address, own_id, title, thread_created_at, is_withdrawn = json.loads(thread)
     if element.is_too_long:
-        return Unusable(source_id, address, "The post is longer than 16 MB.")
+        return Unusable(source_id, address or own_id, "The post is longer than 16 MB.")
     state = _state(fields, is_withdrawn=is_withdrawn)
     return Post(
         source_id=source_id,
@@ -64,6 +65,8 @@ def _post(threads: SpillingMap, element: Element) -> Record:
         text=html_to_markdown(clean(fields.get("message"))) if state in {"published", "pending"} else "",
         state=state,
         score=None,
+        identifier=own_id,
+        title=title,
     )
 
 
@@ -78,12 +81,12 @@ def _state(fields: dict[str, str], *, is_withdrawn: bool) -> State:
 
 
 def _author(fields: dict[str, str]) -> Author:
-    username = line(fields.get("author/username"), 200)
+    username, is_anonymous = line(fields.get("author/username"), 200), _is(fields, "author/isAnonymous")
     return author_of(
-        source_id=f"user:{username}" if username else "",
+        source_id=f"user:{username}" if username and not is_anonymous else "",
         name=fields.get("author/name", ""),
         email=fields.get("author/email", ""),
-        is_anonymous=_is(fields, "author/isAnonymous"),
+        is_anonymous=is_anonymous,
     )
 
 

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Mapping
 from html import unescape
 
 from config.html_references import without_long_references
 from moving.formats.records import Post, Record, State, Unusable
 from moving.formats.spill import SpillingMap
-from moving.formats.values import ADDRESS_MAX, author_of, clean, identifier, line, score_of, time_of_seconds
-from moving.html_to_markdown import html_to_markdown
+from moving.formats.sqlite_file import as_text
+from moving.formats.typed import typed_or_html
+from moving.formats.values import author_of, identifier, score_of, time_of_seconds
 
 COLUMNS = ("id", "tid", "parent", "created", "modified", "mode", "text", "author", "email", "likes", "dislikes")
 STATES: Mapping[int, State] = {1: "published", 2: "pending", 4: "deleted"}
-# isso stores Markdown, but HTML of comments that it has imported, which begins with an element.
-HTML = re.compile(r"\s*<(?:p|div|blockquote|ul|ol|pre|h[1-6]|table|a|em|strong|b|i|br|img|span|code)\b", re.IGNORECASE)
-CLOSED = re.compile(r"</(?:p|a|em|strong|b|i|code|blockquote|ul|ol|li|pre|del)>", re.IGNORECASE)
-
-
-def as_text(value: object) -> str:
-    """Text comes as bytes, which need not be UTF-8."""
-    return clean(value.decode(errors="replace")) if isinstance(value, bytes) else ""
 
 
 def post_of(row: Mapping[str, object], threads: SpillingMap) -> Record:
     source_id = _id(row["id"])
-    thread = threads.get(_id(row["tid"]))
-    address = line(thread or "", ADDRESS_MAX)
+    thread_id = _id(row["tid"])
+    thread = threads.get(thread_id)
+    address, title = json.loads(thread) if thread else ("", "")
     state = STATES.get(row["mode"]) if isinstance(row["mode"], int) else None
     if not source_id:
         return Unusable("", address, "A comment has no id.")
-    if not address:
-        reason = "The thread of the comment " + ("is not in the file." if thread is None else "has no address.")
-        return Unusable(source_id, "", reason)
+    if thread is None:
+        return Unusable(source_id, "", "The thread of the comment is not in the file.")
     if state is None:
         return Unusable(source_id, address, "The state of the comment is not known.")
     return Post(
@@ -44,19 +37,17 @@ def post_of(row: Mapping[str, object], threads: SpillingMap) -> Record:
         created_at=time_of_seconds(row["created"]),
         thread_created_at=None,
         edited_at=time_of_seconds(row["modified"]),
-        text="" if state == "deleted" else _text(as_text(row["text"])),
+        text="" if state == "deleted" else typed_or_html(as_text(row["text"])),
         state=state,
         score=_score(row["likes"], row["dislikes"]),
         site="/",
+        identifier="" if address else thread_id,
+        title=title,
     )
 
 
 def _id(value: object) -> str:
     return identifier(as_text(value) or value)
-
-
-def _text(text: str) -> str:
-    return html_to_markdown(text, has_line_breaks=True) if HTML.match(text) and CLOSED.search(text) else text
 
 
 def _score(likes: object, dislikes: object) -> int | None:

@@ -1,4 +1,4 @@
-"""Reads the arrays of one large JSON object as a stream: `{"name": [element, …], …}`."""
+"""Reads the arrays of one large JSON document as a stream, such as `{"name": [element, …], …}`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 NAME = re.compile(rb'"([^"\\]{1,100})"\s*:\s*\Z')
 # Of what is outside of the arrays.
 OUTLINE_MAX = 64 << 10
-# An array of the object, and an element of it.
-ARRAY, ELEMENT = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An element of the array of that name. `content` is None where it is too long."""
+    """An element of the array of that name, "" where the document is the array. `content` is None if it is too long."""
 
     name: str
     content: bytes | None
@@ -29,9 +27,13 @@ class Part:
 
 @dataclass(slots=True)
 class Document:
-    """Takes the bytes of a document in pieces. `outline` is the document without what is inside of its arrays."""
+    """Takes the bytes of a document in pieces. `outline` is the document without what is inside of its arrays.
+
+    `level` is how many brackets are open inside of the arrays: 1 where the document is one.
+    """
 
     names: frozenset[str]
+    level: int = 2
     outline: bytearray = field(default_factory=bytearray)
     name: str = ""
     depth: int = 0
@@ -58,7 +60,7 @@ class Document:
             position = match.end()
 
     def is_complete(self) -> bool:
-        return self.depth == 0 and self.outline.rstrip().endswith(b"}")
+        return self.depth == 0 and self.outline.rstrip().endswith((b"}", b"]"))
 
     def _string(self, piece: bytes, position: int) -> int:
         """The position after the string that is open."""
@@ -74,7 +76,7 @@ class Document:
         return position
 
     def _open(self, mark: bytes) -> Iterator[Part]:
-        if self.depth < ARRAY:
+        if self.depth < self.level:
             self._name()
             self._add(mark)
             self.depth += 1
@@ -84,13 +86,13 @@ class Document:
         return iter(())
 
     def _close(self, mark: bytes) -> Iterator[Part]:
-        if self.depth < ELEMENT:
+        if self.depth <= self.level:
             self.depth = max(0, self.depth - 1)
             self._add(mark)
             return
         self._add(mark)
         self.depth -= 1
-        if self.depth == ARRAY:
+        if self.depth == self.level:
             if self.name in self.names:
                 yield Part(self.name, None if self.is_too_long else bytes(self.content))
             self.content.clear()
@@ -101,9 +103,9 @@ class Document:
         self.name = match[1].decode(errors="replace") if match else ""
 
     def _add(self, text: bytes) -> None:
-        if self.depth < ARRAY:
+        if self.depth < self.level:
             self.outline += text[: max(0, OUTLINE_MAX - len(self.outline))]
-        elif self.depth >= ELEMENT and self.name in self.names and not self.is_too_long:
+        elif self.depth > self.level and self.name in self.names and not self.is_too_long:
             self.content += text
             if len(self.content) > RECORD_MAX:
                 self.is_too_long = True

@@ -13,6 +13,7 @@ from messaging.deleted_accounts import HEIR_HANDLES, NOBODY
 from moving.formats.json_lines import STRINGS, TOO_LONG, Line, lines
 from moving.formats.records import Author, Post, Reactions, Record, UnreadableFile, Unusable
 from moving.formats.source import CutOff, Source
+from moving.formats.values import identifier
 from moving.own_format import FORMAT, VERSION
 
 KNOWN_VERSIONS = (VERSION,)
@@ -42,6 +43,7 @@ def read(source: Source) -> Iterator[Record]:
     post: Post | None = None
     taken, has_end = 0, False
     for line in numbered:
+        values: dict[str, Any] = {}
         try:
             values = _object(line)
             kind = values.get("type")
@@ -56,7 +58,7 @@ def read(source: Source) -> Iterator[Record]:
                 if len(first) < len(reactions):
                     yield Unusable("", "", f"Line {line.number}: {TOO_MANY}")
         except BadLine as problem:
-            yield Unusable("", "", f"Line {line.number}: {problem}")
+            yield Unusable(identifier(values.get("id")), "", f"Line {line.number}: {problem}")
             continue
         has_end = kind == "end"
     if not has_end:

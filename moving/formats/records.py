@@ -14,8 +14,9 @@ State = Literal["published", "pending", "spam", "deleted", "withdrawn", "pingbac
 class Author:
     """Who wrote a post in the foreign system.
 
-    `source_id` is never empty and the same for each post of one author of a file: the foreign user id, else a
-    digest of the mail address, else of the name. `email` is lower-cased and syntactically valid, or "".
+    `source_id` is never empty and the same for each post of one author of a file: the id of a user whom the foreign
+    system has signed in, else a digest of the mail address and the name, else of the name (`values.author_of`).
+    `email` is lower-cased and syntactically valid, or "".
     `email_verified` says that the foreign system verified the address.
     """
 
@@ -31,10 +32,11 @@ class Post:
     """A comment of the foreign system.
 
     `parent_id` is "" for a top-level post. `address` is as written there, unescaped. Times are aware, None where
-    missing or unreadable. `text` is Markdown of `messaging.markdown`, of any length, without NUL. `extra` is the whole
-    object of a line of our own export, else empty; its reactions follow as records. `site` is the address of the site
-    where ids are numbers that other sites have too, "/" where that is not known, and "" where ids are unique
-    everywhere.
+    missing or unreadable. The local ones are naive: by a clock of the site, whose offset the file does not name.
+    `text` is Markdown of `messaging.markdown`, of any length, without NUL. `extra` is the whole object of a line of our
+    own export, else empty; its reactions follow as records. `site` is the address of the site where ids are numbers
+    that other sites have too, "/" where that is not known, and "" where ids are unique everywhere. `identifier` and
+    `title` are those of the thread, for one whose `address` is none.
     """
 
     source_id: str
@@ -49,6 +51,10 @@ class Post:
     score: int | None
     extra: Mapping[str, Any] = field(default_factory=dict)
     site: str = ""
+    identifier: str = ""
+    title: str = ""
+    created_local: datetime | None = None
+    thread_created_local: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
@@ -16,14 +17,18 @@ ID_MAX = 200
 # No address of a page is longer; what is longer is refused by the normaliser in any case.
 ADDRESS_MAX = 8192
 NAME_MAX = 1000
+TITLE_MAX = 300
 EMAIL_MAX = 254
 SCORE_MAX = 2**31 - 1
+MILLISECONDS_MIN = 100_000_000_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # PostgreSQL stores neither; a half of a surrogate pair is no character.
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 # The names that the systems give to guests.
 GUESTS = frozenset({"", "guest", "anonymous"})
+# Where it is stored, the address of a site may precede it.
+BY_MAIL = re.compile("(.*mail:[0-9a-f]{32}):[0-9a-f]{16}")
 NO_ONE = Author(source_id="guest", name="", email="", email_verified=False, is_anonymous=True)
 
 
@@ -64,11 +69,11 @@ def time_of(value: object) -> datetime | None:
 
 
 def time_of_seconds(value: object) -> datetime | None:
-    """A time in seconds since 1970, which may be negative."""
+    """A time in seconds since 1970, which may be negative, or in milliseconds: in seconds it would be after 5138."""
     if not isinstance(value, int | float):
         return None
     try:
-        return EPOCH + timedelta(seconds=value)
+        return EPOCH + timedelta(seconds=value / 1000 if value > MILLISECONDS_MIN else value)
     except (ValueError, OverflowError):
         return None
 
@@ -86,16 +91,36 @@ def email_of(value: str) -> str:
 
 
 def author_of(*, source_id: str = "", name: str = "", email: str = "", is_anonymous: bool = False) -> Author:
-    """An author whose id is the given one, else a digest of the mail address, else of the name."""
+    """An author. `source_id` is the id of a user whom the foreign system has signed in, if it has.
+
+    Else the id is a digest of mail address and name: anybody may type the address of others, or one that many type.
+    """
     name = line(name, NAME_MAX)
     is_guest = name.lower() in GUESTS
     name = "" if is_guest else name
     email = email_of(clean(email)[: EMAIL_MAX + 2])
-    source_id = source_id or _digest("mail", email) or _digest("name", name) or NO_ONE.source_id
+    source_id = source_id or _typed_id(email, name) or NO_ONE.source_id
     return Author(
         source_id=source_id, name=name, email=email, email_verified=False, is_anonymous=is_anonymous or is_guest
     )
 
 
-def _digest(kind: str, value: str) -> str:
-    return f"{kind}:{sha256(value.encode()).hexdigest()[:32]}" if value else ""
+def id_by_mail(source_id: str) -> str:
+    """The id that all authors with this mail address had in earlier releases; "" if the id has no address."""
+    match = BY_MAIL.fullmatch(source_id)
+    return match[1] if match else ""
+
+
+def folded(name: str) -> str:
+    """Names that are the same here are one person's, with one mail address."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _typed_id(email: str, name: str) -> str:
+    if not email:
+        return f"name:{_digest(name)}" if name else ""
+    return f"mail:{_digest(email)}:{_digest(folded(name))[:16]}"
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:32]

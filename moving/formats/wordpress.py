@@ -7,7 +7,7 @@ from datetime import datetime
 
 from moving.formats.records import Author, Post, Record, State, Unusable
 from moving.formats.source import Source
-from moving.formats.values import ADDRESS_MAX, author_of, clean, identifier, line, time_of
+from moving.formats.values import ADDRESS_MAX, TITLE_MAX, author_of, clean, identifier, line, time_of
 from moving.formats.xml import elements
 from moving.formats.xml_parser import Element, Shape
 from moving.html_to_markdown import html_to_markdown
@@ -20,6 +20,7 @@ COMMENT_FIELDS = frozenset(
         "wp:comment_id",
         "wp:comment_author",
         "wp:comment_author_email",
+        "wp:comment_date",
         "wp:comment_date_gmt",
         "wp:comment_content",
         "wp:comment_approved",
@@ -28,7 +29,9 @@ COMMENT_FIELDS = frozenset(
         "wp:comment_user_id",
     }
 )
-ITEM_FIELDS = frozenset({"link", "wp:post_date_gmt", "wp:status", "wp:post_password"})
+ITEM_FIELDS = frozenset(
+    {"link", "title", "wp:post_id", "wp:post_date", "wp:post_date_gmt", "wp:status", "wp:post_password"}
+)
 CHANNEL_FIELDS = frozenset({"wp:base_blog_url"})
 SHAPE = Shape("WordPress", "rss", {CHANNEL: CHANNEL_FIELDS, ITEM: ITEM_FIELDS, COMMENT: COMMENT_FIELDS})
 # Of an item that readers see; attachments inherit the status of their page.
@@ -79,6 +82,10 @@ def _post(element: Element) -> Record:
         state=state,
         score=None,
         site=line(element.outer.get("wp:base_blog_url"), ADDRESS_MAX) or "/",
+        identifier=identifier(element.outer.get("wp:post_id")),
+        title=line(element.outer.get("title"), TITLE_MAX),
+        created_local=_local(fields.get("date")),
+        thread_created_local=_local(element.outer.get("wp:post_date")),
     )
 
 
@@ -113,3 +120,8 @@ def _parent(value: str | None) -> str:
 def _time(value: str | None) -> datetime | None:
     """WordPress writes zeros for no date."""
     return None if not value or value.startswith(NO_DATE) else time_of(value)
+
+
+def _local(value: str | None) -> datetime | None:
+    time = _time(value)
+    return time and time.replace(tzinfo=None)

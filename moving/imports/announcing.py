@@ -13,6 +13,7 @@ from config.database.sql import execute
 from config.writes.retries import retried
 from messaging.cache_tags import page_tag
 from messaging.changes.types import ChangeType
+from messaging.models import MovedPage
 from moving.models import ImportedPage, Move
 
 BATCH = 500
@@ -41,11 +42,13 @@ def announce(move: Move, *, tell: Callable[[], None]) -> None:
 def _announce(move: Move) -> int:
     waiting = ImportedPage.objects.filter(move=move).exclude(posts=models.F("announced")).order_by("page_id")
     pages = list(waiting.select_for_update()[:BATCH])
+    # Pages may have got other ids since the import wrote their posts.
+    moved = dict(MovedPage.objects.filter(old_id__in=[page.page_id for page in pages]).values_list("old_id", "page_id"))
     append(
         [
             NewChange(
                 type=ChangeType.PAGE_IMPORTED,
-                page_id=page.page_id,
+                page_id=moved.get(page.page_id, page.page_id),
                 community_id=move.community_id,
                 data={"posts": page.posts - page.announced},
             )
@@ -55,5 +58,5 @@ def _announce(move: Move) -> int:
     for page in pages:
         page.announced = page.posts
     ImportedPage.objects.bulk_update(pages, ["announced"])
-    invalidate(*(page_tag(page.page_id) for page in pages))
+    invalidate(*(page_tag(moved.get(page.page_id, page.page_id)) for page in pages))
     return len(pages)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from itertools import islice
 
+from moving.imports.planning import absence
 from moving.imports.report import Report
 from moving.imports.staging import Staging
 
@@ -31,7 +32,9 @@ WITH RECURSIVE empty (source_id, number) AS (
 INSERT OR IGNORE INTO missing SELECT source_id, number FROM empty
 """
 LEFT_OUT = """
-SELECT post.source_id, post.address, has_nothing_else FROM quote JOIN post USING (number)
+SELECT post.source_id, post.address, has_nothing_else,
+    quote_id IN (SELECT source_id FROM post) OR quote_id IN (SELECT source_id FROM left_out)
+FROM quote JOIN post USING (number)
 WHERE quote_id IN (SELECT source_id FROM missing) ORDER BY number
 """
 REMOVE_QUOTES = """
@@ -41,7 +44,6 @@ WHERE number IN (SELECT number FROM quote WHERE quote_id IN (SELECT source_id FR
 REMOVE_EMPTY = """
 UPDATE post SET state = 'deleted', extra = NULL, last_reaction = NULL WHERE number IN (SELECT number FROM missing)
 """
-REASON = "the quoted post is not in the file"
 
 
 def leave_out_missing_quotes(
@@ -61,9 +63,10 @@ def leave_out_missing_quotes(
         database.executemany("INSERT INTO missing VALUES (?, NULL)", [(each,) for each in some if each not in is_known])
         tell()
     database.execute(ADD_EMPTY)
-    for number, (source_id, address, has_nothing_else) in enumerate(database.execute(LEFT_OUT)):
+    for number, (source_id, address, has_nothing_else, is_left_out) in enumerate(database.execute(LEFT_OUT)):
+        why = f"the quoted post is {absence(staging, is_left_out=is_left_out)}"
         rest = " It has nothing else, and is taken for a deleted post." if has_nothing_else else ""
-        report.changed(source_id, address, f"Left out: quoteId ({REASON}).{rest}", kind="fields")
+        report.changed(source_id, address, f"Left out: quoteId ({why}).{rest}", kind="fields")
         if number % LOOKED_UP == 0:
             tell()
     database.execute(REMOVE_QUOTES)

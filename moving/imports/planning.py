@@ -12,22 +12,23 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from moving.imports.dating import Dating
 from moving.imports.progress import Passes, Tell
 from moving.imports.report import Report
 from moving.imports.staging import Staging
-from moving.imports.texts import AHEAD, EARLIEST, microseconds
 
 NONE, MISSING = -1, -2
 LOOKED_UP = 1_000
-# Over the rows three times, and over their order.
-PASSES = 4
+# The rows are read three times. Where dates are missing, their threads are too, which counts as one of these.
+PASSES = 3
 # Numbers of staged posts count from 1.
 ROWS = """
 SELECT post.number, post.parent_id, parent.number, post.page = parent.page, post.state, post.created,
-    post.thread_created, post.source_id, post.address
-FROM post LEFT JOIN post parent ON parent.source_id = post.parent_id ORDER BY post.number
+    left_out.source_id IS NOT NULL, post.source_id, post.address
+FROM post LEFT JOIN post parent ON parent.source_id = post.parent_id
+LEFT JOIN left_out ON left_out.source_id = post.parent_id ORDER BY post.number
 """
-ONE = "SELECT thread_created, source_id, address FROM post WHERE number = ?"
+ONE = "SELECT source_id, address FROM post WHERE number = ?"
 # (source ids) -> those of posts that earlier imports have written.
 Known = Callable[[Collection[str]], Collection[str]]
 
@@ -40,44 +41,46 @@ class Plan:
     times: array[int]
 
 
+def absence(staging: Staging, *, is_left_out: bool) -> str:
+    if is_left_out:
+        return "left out"
+    return "in no part of the file that could be read" if staging.has_damage else "not in the file"
+
+
 class Planner:
     def __init__(self, staging: Staging, *, report: Report, known: Known, now: datetime, tell: Tell) -> None:
         self._staging, self._report, self._known = staging, report, known
         self._passes = Passes("ordering", tell=tell, posts=staging.count(), passes=PASSES)
-        self._earliest, self._latest = microseconds(EARLIEST) or 0, microseconds(now + AHEAD) or 0
-        self._now = microseconds(now) or 0
         self._parents, self._times = array("q", [NONE]), array("q", [0])
+        self._dating = Dating(staging, self._times, now=now)
         self._deleted = bytearray([0])
 
     def plan(self) -> Plan:
         self._read()
         self._look_up_missing_parents()
         order = self._parents_first()
-        self._settle_times(order)
+        self._dating.settle(order, self._parents, report=self._report, passes=self._passes)
         is_written = self._to_write(order)
         return Plan(array("q", (number for number in order if is_written[number])), self._times)
 
     def _read(self) -> None:
         for _number, parent_id, parent, same_page, state, created, *_rest in self._rows():
             self._parents.append(parent if parent and same_page else MISSING if parent_id else NONE)
-            self._times.append(created if self._is_valid(created) else 0)
+            self._times.append(created if self._dating.is_valid(created) else 0)
             self._deleted.append(state == "deleted")
 
     def _rows(self) -> Iterator[Any]:
         yield from self._passes.over(self._staging.database.execute(ROWS))
-
-    def _is_valid(self, time: int | None) -> bool:
-        return time is not None and self._earliest <= time <= self._latest
 
     def _look_up_missing_parents(self) -> None:
         """A parent that is not in the file may have come with an earlier import."""
         rows = (row for row in self._rows() if self._parents[row[0]] == MISSING)
         while some := list(islice(rows, LOOKED_UP)):
             known = self._known([row[1] for row in some if row[2] is None])
-            for number, parent_id, parent, *_rest, source_id, address in some:
+            for number, parent_id, parent, *_rest, is_left_out, source_id, address in some:
                 if parent_id not in known:
-                    reason = "on another page" if parent else "not in the file"
-                    self._top_level(number, source_id, address, f"The post that it answers is {reason}.")
+                    where = "on another page" if parent else absence(self._staging, is_left_out=is_left_out)
+                    self._top_level(number, source_id, address, f"The post that it answers is {where}.")
 
     def _top_level(self, number: int, source_id: str, address: str, why: str) -> None:
         self._parents[number] = NONE
@@ -107,29 +110,8 @@ class Planner:
         return order, has_cycle
 
     def _cut_cycle(self, number: int) -> None:
-        _thread, source_id, address = self._one(number)
+        source_id, address = self._staging.database.execute(ONE, [number]).fetchone()
         self._top_level(number, source_id, address, "It answers itself, over other posts or directly.")
-
-    def _one(self, number: int) -> tuple[int | None, str, str]:
-        row: tuple[int | None, str, str] = self._staging.database.execute(ONE, [number]).fetchone()
-        return row
-
-    def _settle_times(self, order: array[int]) -> None:
-        """A time that cannot be is the parent's, else the thread's, else that of the import."""
-        for number in self._passes.over(order):
-            if self._times[number]:
-                continue
-            thread, source_id, address = self._one(number)
-            self._times[number], whose = self._time_of(self._parents[number], thread)
-            reason = f"The date is missing, before 1990 or in the future. It has that of {whose} now."
-            self._report.changed(source_id, address, reason, kind="date")
-
-    def _time_of(self, parent: int, thread: int | None) -> tuple[int, str]:
-        if parent > 0:
-            return self._times[parent], "the post that it answers"
-        if thread is not None and self._is_valid(thread):
-            return thread, "its thread"
-        return self._now, "the import"
 
     def _to_write(self, order: array[int]) -> bytearray:
         """A deleted post is a tombstone where one that is not deleted answers it, directly or not."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,9 +15,10 @@ from django.db import reset_queries
 from config.database.sql import database_now
 from messaging.models import MessageStatus
 from moving.exceptions import FileRefused
-from moving.formats import UnreadableFile, read
-from moving.imports.addresses import Pages
+from moving.formats import PROGRAMS, UnreadableFile, detect, read
+from moving.imports.addresses import Pages, Replacement
 from moving.imports.announcing import announce
+from moving.imports.authors import report_names
 from moving.imports.known_posts import known_posts
 from moving.imports.missing_quotes import leave_out_missing_quotes
 from moving.imports.own_pages import OwnPages, OwnWords
@@ -90,15 +91,17 @@ def run(
     is_dry_run: bool = False,
     any_host: bool = False,
     content_max: int | None = None,
+    pairs: Sequence[Replacement] = (),
 ) -> Result:
     """Import a file; a dry run writes nothing. `content_max`: the bytes of its content, decompressed; None: any number.
+    `pairs` are the rows of a file of replacements.
 
     Without `any_host`, posts on hosts that no embed of the community names are left out.
 
     Raises FileRefused (422), OtherHosts (422) before anything is written, InvalidMap (400), ImportUndone (409),
     ImportBusy (409).
     """
-    pages, own = Pages(move.map), OwnPages(move, any_host=any_host)
+    pages, own = Pages(move.map, pairs), OwnPages(move, any_host=any_host)
     with opened() as database:
         words = OwnWords(move)
         staging = Staging(database, pages=pages, own=own, words=words, report=report, content_max=content_max)
@@ -106,6 +109,7 @@ def run(
         own.add_to(report)
         own.require_some(staging.count())
         site = site_of(staging, move=move)
+        report_names(staging, move=move, site=site, report=report)
         known = partial(known_posts, move=move, site=site)
         staged = staging.count()
         begin_ordering = partial(tell, Step("ordering", 0, staged))
@@ -139,9 +143,17 @@ def _read(staging: Staging, move: Move, path: Path, tell: Tell, content_max: int
 
         staging.take(read(move.format, path, on_progress=on_progress, content_max=content_max))
     except UnreadableFile as failure:
-        raise FileRefused(str(failure)) from None
+        raise FileRefused(_of_another(move.format, path, content_max) or str(failure)) from None
     except OSError as failure:
         raise FileRefused(f"The file cannot be read: {failure.strerror}.") from None
+
+
+def _of_another(named: str, path: Path, content_max: int | None) -> str:
+    """The sentence that refuses a file of another program; "" where none is recognised."""
+    found = detect(path, content_max=content_max)
+    if found is None or found == named:
+        return ""
+    return f"The file is no export of {PROGRAMS[named]}. It seems to be one of {PROGRAMS[found]}: choose that."
 
 
 def _batches(staging: Staging, plan: Plan) -> Iterator[tuple[list[StagedPost], array[int]]]:

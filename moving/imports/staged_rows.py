@@ -13,12 +13,22 @@ CREATE TABLE author (number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, name TEX
 CREATE TABLE post (
     number INTEGER PRIMARY KEY, source_id TEXT UNIQUE, parent_id TEXT, page INTEGER, author INTEGER, state TEXT,
     created INTEGER, thread_created INTEGER, edited INTEGER, score INTEGER, content TEXT, extra TEXT, address TEXT,
-    last_reaction INTEGER
+    local INTEGER, thread_local INTEGER, last_reaction INTEGER
 );
+CREATE TABLE left_out (source_id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE clock (day INTEGER PRIMARY KEY, ahead INTEGER);
+CREATE INDEX authors_of_mail ON author (email) WHERE email <> '';
 CREATE TABLE reaction (number INTEGER PRIMARY KEY, post INTEGER, author INTEGER, emoji TEXT, at TEXT);
 CREATE TABLE quote (number INTEGER PRIMARY KEY, quote_id TEXT, has_nothing_else INTEGER);
 """
 PRAGMAS = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;"
+
+
+class StagedAuthor(NamedTuple):
+    author_id: str
+    author_name: str
+    author_email: str
+    author_kind: str
 
 
 class StagedPost(NamedTuple):

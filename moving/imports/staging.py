@@ -13,27 +13,29 @@ from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
 from messaging.names import is_visible_text
 from messaging.page_ids import NormalizedUrl
-from moving.formats import Author, Post, Reactions, Record
+from moving.detours import without_detours
+from moving.formats import Author, Post, Reactions, Record, Unusable
 from moving.formats.records import ContentTooLarge
 from moving.imports import texts
 from moving.imports.addresses import Pages
+from moving.imports.clocks import Clocks
 from moving.imports.extras import checked, has_content
 from moving.imports.own_pages import REASON, OwnPages, OwnWords
 from moving.imports.report import Report
-from moving.imports.staged_rows import SELECT, StagedPost
+from moving.imports.staged_rows import SELECT, StagedAuthor, StagedPost
 from moving.imports.usable_reactions import usable
 
-ADD_POST = "INSERT OR IGNORE INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+ADD_POST = "INSERT OR IGNORE INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+LEAVE_OUT = "INSERT OR IGNORE INTO left_out VALUES (?)"
 ADD_REACTION = "INSERT INTO reaction VALUES (NULL, ?, ?, ?, ?)"
 SET_LAST_REACTION = "UPDATE post SET last_reaction = (SELECT max(number) FROM reaction) WHERE number = ?"
 ADD_QUOTE = "INSERT INTO quote VALUES (last_insert_rowid(), ?, ?)"
 ADD_PAGE = "INSERT INTO page VALUES (NULL, ?, ?) ON CONFLICT (page_id) DO UPDATE SET url = url RETURNING number"
-# Of an author whose row would not change: a name takes long to check, and an author may have many reactions.
-KNOWN_AUTHOR = "SELECT number FROM author WHERE source_id = ? AND (email <> '' OR ? = '')"
-ADD_AUTHOR = """
-INSERT INTO author VALUES (NULL, ?, ?, ?, ?)
-ON CONFLICT (source_id) DO UPDATE SET email = CASE email WHEN '' THEN excluded.email ELSE email END RETURNING number
-"""
+AUTHOR = "SELECT number, name, email FROM author WHERE source_id = ?"
+ADD_AUTHOR = "INSERT INTO author VALUES (NULL, ?, ?, ?, ?) RETURNING number"
+AUTHORS = "SELECT source_id, name, email, kind FROM author ORDER BY number"
+SET_EMAIL = "UPDATE author SET email = ? WHERE number = ?"
+SAME_EMAIL = "SELECT name FROM author WHERE email = ? AND email <> '' AND number <> ? ORDER BY number LIMIT 1"
 # Why a post of this state is not taken, and what the page of the import calls these.
 NOT_TAKEN = {
     "spam": "It is spam.",
@@ -68,6 +70,9 @@ class Staging:
         # The last post with its number, if it was taken, and the kinds of its reactions.
         self._last: tuple[int, Post] | None = None
         self._kinds: set[str] = set()
+        self._clocks = Clocks(database)
+        # Whether a part of the file could not be read, of which it is not known what posts it has.
+        self.has_damage = False
         # The address of the site whose numbers the ids are; "" where they are no numbers.
         self.home = ""
 
@@ -82,7 +87,8 @@ class Staging:
                 case Reactions(values):
                     self._take_reactions(values)
                 case _:
-                    self._report.skipped(record.source_id, record.address, record.reason)
+                    self._skip(record, record.reason)
+                    self.has_damage |= not record.source_id
         self.database.execute("COMMIT")
 
     def count(self) -> int:
@@ -95,47 +101,58 @@ class Staging:
         for number in numbers:
             yield StagedPost(*self.database.execute(SELECT, [number]).fetchone())
 
+    def authors(self) -> Iterator[StagedAuthor]:
+        """The authors of posts and reactions."""
+        return (StagedAuthor(*row) for row in self.database.execute(AUTHORS))
+
     def _take(self, post: Post) -> None:
         if reason := NOT_TAKEN.get(post.state):
-            return self._report.skipped(post.source_id, post.address, reason, kind=post.state)
+            return self._skip(post, reason, kind=post.state)
         content = texts.storable(post.text) if post.state != "deleted" else ""
         # Posts of our own exports stay as they were written.
-        content = content if post.extra else content.strip() if is_visible_text(content) else ""
+        if not post.extra:
+            content = without_detours(content.strip()) if is_visible_text(content) else ""
         if not content and post.state != "deleted" and not post.extra:
-            return self._report.skipped(post.source_id, post.address, "It has no text.", kind="empty")
-        page = self._pages.find(texts.storable(post.address))
+            return self._skip(post, "It has no text.", kind="empty")
+        page = self._pages.find(*map(texts.storable, (post.address, post.identifier, post.title)))
         if isinstance(page, str):
-            return self._report.skipped(post.source_id, post.address, page, kind="address")
+            return self._skip(post, page, kind="address")
         if not self._own.take(page):
-            return self._report.skipped(post.source_id, post.address, REASON, kind="host")
+            return self._skip(post, REASON, kind="host")
         self._add(post, page, content)
         return None
+
+    def _skip(self, record: Post | Unusable, reason: str, *, kind: str = "") -> None:
+        address = record.address or (record.identifier if isinstance(record, Post) else "")
+        self._report.skipped(record.source_id, address, reason, kind=kind)
+        self.database.execute(LEAVE_OUT, [texts.source_id_of(record.source_id)])
 
     def _add(self, post: Post, page: NormalizedUrl, content: str) -> None:
         fields = self._fields(post)
         if not content and post.state != "deleted" and not has_content(fields):
-            return self._report.skipped(post.source_id, post.address, "It has no text.", kind="empty")
+            return self._skip(post, "It has no text.", kind="empty")
         self._report_cuts(post, content)
         content = texts.cut(content, CONTENT_MAX)
         is_held = post.state == "published" and self._words.match(page, content, fields)
         self.home = self.home or self._home(post, page)
+        author, name, is_new = self._author(post.author, post.extra.get("author", {}).get("kind"))
         values = (
             *(None, texts.source_id_of(post.source_id), texts.source_id_of(post.parent_id)),
             self._number(ADD_PAGE, page.page_id, page.normalized_url),
-            self._author(post.author, post.extra.get("author", {}).get("kind")),
+            author,
             "pending" if is_held else post.state,
             *map(texts.microseconds, (post.created_at, post.thread_created_at, post.edited_at)),
             *(texts.score_of(post.score), content),
             orjson.dumps(fields).decode() if post.extra else None,
             texts.storable(post.address),
+            *self._clocks.take(post),
         )
         self._count(values)
         added = self.database.execute(ADD_POST, values)
         if not added.rowcount or added.lastrowid is None:
-            return self._report.skipped(
-                post.source_id, post.address, "An earlier post of the file has the same id.", kind="duplicate"
-            )
+            return self._skip(post, "An earlier post of the file has the same id.", kind="duplicate")
         self._last = added.lastrowid, post
+        self._report_names(post, author, name, is_new=is_new)
         if is_held:
             reason = "It has a blocked word, and waits for approval."
             self._report.changed(post.source_id, post.address, reason, kind="words")
@@ -151,7 +168,8 @@ class Staging:
         number, post = self._last
         before = self.reactions
         for reaction in usable(values, self._kinds):
-            row = (number, self._author(reaction.author, reaction.kind), reaction.emoji, reaction.at)
+            author, *_names = self._author(reaction.author, reaction.kind)
+            row = (number, author, reaction.emoji, reaction.at)
             self._count(row)
             self.database.execute(ADD_REACTION, row)
             self.reactions += 1
@@ -183,12 +201,29 @@ class Staging:
             self._report.changed(post.source_id, post.address, reason, kind="fields")
         return values
 
-    def _author(self, author: Author, kind: object) -> int:
+    def _author(self, author: Author, kind: object) -> tuple[int, str, bool]:
+        """(the number of the author, the name, whether this is the author's first row in the file)."""
         source_id, email = texts.source_id_of(author.source_id), texts.storable(author.email)[:254]
-        if (known := self.database.execute(KNOWN_AUTHOR, (source_id, email)).fetchone()) is not None:
-            return int(known[0])
-        kind = AGENT if kind == AGENT else HUMAN
-        return self._number(ADD_AUTHOR, source_id, texts.name_of(author.name), email, kind)
+        known = self.database.execute(AUTHOR, [source_id]).fetchone()
+        if known is None:
+            # A name takes long to check, and an author may have many reactions.
+            name = texts.name_of(author.name)
+            number = self._number(ADD_AUTHOR, source_id, name, email, AGENT if kind == AGENT else HUMAN)
+            return number, name, True
+        number, name, known_email = known
+        if email and not known_email:
+            self.database.execute(SET_EMAIL, [email, number])
+        return number, name, False
+
+    def _report_names(self, post: Post, author: int, name: str, *, is_new: bool) -> None:
+        """Add rows for a post that gets another name than its own, and for a mail address of several authors."""
+        own = post.author.name
+        if own and own != name and (shown := texts.name_of(own)) != name:
+            reason = f'Its author is called "{shown}" here, and "{name}" in all posts: the foreign id is the same.'
+            self._report.changed(post.source_id, post.address, reason, kind="author")
+        if is_new and (other := self.database.execute(SAME_EMAIL, [post.author.email, author]).fetchone()):
+            reason = f'The mail address of its author, "{name}", is also that of "{other[0]}": they stay two authors.'
+            self._report.changed(post.source_id, post.address, reason, kind="author")
 
     def _number(self, statement: str, *values: str) -> int:
         number: int = self.database.execute(statement, values).fetchone()[0]

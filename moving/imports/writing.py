@@ -22,6 +22,7 @@ from moving.imports.authors import accounts_of, erased_authors
 from moving.imports.extras import columns_of
 from moving.imports.known_posts import KnownPost, known_posts
 from moving.imports.locking import lock_source, require_writable
+from moving.imports.parting import part_authors
 from moving.imports.staged_rows import StagedPost
 from moving.imports.texts import AHEAD, id_at, source_id_of, time_of
 from moving.models import Move
@@ -86,6 +87,7 @@ def write(posts: Sequence[StagedPost], times: Sequence[int], *, move: Move, site
     known = known_posts(source_ids, move=move, site=site)
     erased = erased_authors(posts, move=move, site=site)
     posts = [post.without_content() if post.author_id in erased else post for post in posts]
+    part_authors([post for post in posts if post.source_id in known], move=move, site=site)
     new = _new_posts(posts, times, known)
     if new:
         _add(new, move, site, existing_pages={post.page_id for post in known.values()})

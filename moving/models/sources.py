@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Func, Q, Value
 
 from messaging.models import Account, Community
 from messaging.models.page import PAGE_ID_MAX
@@ -38,7 +38,13 @@ class ImportedPost(OfSource):
     lacks_reactions = models.BooleanField(default=False, db_default=False)
 
     class Meta:
-        indexes = [models.Index("move", "id", name="posts_of_move")]
+        indexes = [
+            models.Index("move", "id", name="posts_of_move"),
+            # The id without the address of a site (see `moving.old_links`).
+            models.Index(
+                "community", Func(F("source_id"), Value("[^ ]*$"), function="substring"), name="foreign_posts_by_id"
+            ),
+        ]
         constraints = [models.UniqueConstraint(fields=["community", "format", "source_id"], name="foreign_post_once")]
 
 

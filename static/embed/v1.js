@@ -13,13 +13,6 @@
   "use strict";
 
   const LANGUAGES = "/*languages*/".split(" ");
-  // Milliseconds after which a loaded frame without a message counts as blocked.
-  const SILENCE = 1500;
-  // Milliseconds after which such a frame is loaded again. The pauses grow by as much.
-  const RETRY = 4000;
-  // The longest URL and the most URLs of one request for counts.
-  const URL_MAX = 2048;
-  const URLS_MAX = 100;
 
   const embeds = new Map();
   // The embed and the URL whose count an element or the button of an embed has.
@@ -29,6 +22,8 @@
   let isFollowing;
   // The id of the post in the URL, once an embed has opened at it.
   let linked;
+  // The ids of imported posts by the URLs that name their comments in the system before.
+  const imported = {};
 
   /** Wrap a function so that none of its exceptions reaches the page. */
   function safely(work) {
@@ -47,25 +42,14 @@
 
   /* ---- rules, tested with the same cases as those of the server: tests/embeds/data ---- */
 
-  /** `*` matches any run of characters. Only the last star is retried, so the time is at most quadratic. */
+  /**
+   * `*` matches any run of characters: each part between stars is found at its first place after the one before. The half
+   * of a surrogate pair, which no path has, is the begin and the end of both.
+   */
   function pathMatches(pattern, path) {
-    let p = 0, s = 0, star = -1, mark = 0;
-    while (s < path.length) {
-      if (pattern[p] === "*") {
-        star = p++;
-        mark = s;
-      } else if (pattern[p] === path[s]) {
-        p++;
-        s++;
-      } else if (star >= 0) {
-        p = star + 1;
-        s = ++mark;
-      } else {
-        return false;
-      }
-    }
-    while (pattern[p] === "*") p++;
-    return p === pattern.length;
+    const whole = (text) => "\ud800" + text + "\ud800";
+    let at = 0;
+    return whole(pattern).split("*").every((part) => (at = whole(path).indexOf(part, at) + part.length) >= part.length);
   }
 
   function pageAllowed(rules, path) {
@@ -180,7 +164,10 @@
 
     /** Open the panel at the post that the URL names (`/p/{id}` leads there). Of several embeds, the first does. */
     arrive() {
-      const id = location.hash.split("#community-post-")[1];
+      const { href } = location;
+      const id = href.split("#community-post-")[1] || imported[href];
+      // The number of a comment in another system: a script that only such pages load looks for the post that it became.
+      if (!id && this.sought !== (this.sought = href) && /#.*\d/.test(href)) import(this.app + "/embed/links.js").then((module) => module.follow(this, imported)).catch(() => {});
       if (id === linked) return;
       this.linked = linked = id;
       if (id) this.open();
@@ -328,7 +315,8 @@
         allow: "clipboard-write",
         // allow-same-origin for API calls, popups for sign-in and links; the frame cannot navigate the page around it.
         sandbox: "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox",
-        onload: () => { this.timer = setTimeout(safely(() => this.check()), SILENCE); },
+        // A loaded frame that sends no message in these milliseconds counts as blocked.
+        onload: () => { this.timer = setTimeout(safely(() => this.check()), 1500); },
       });
       this.failed = make("div", { className: "failed", hidden: true, role: "alert" }, this.panel);
       make("span", { textContent: this.words.offline }, this.failed);
@@ -336,11 +324,11 @@
       this.load();
     }
 
-    /** A frame without a message is blocked, or could not be loaded. */
+    /** A frame without a message is blocked, or could not be loaded. It is loaded again; the pauses grow by 4 s. */
     check() {
       if (this.ready) return;
       this.failed.hidden = false;
-      this.timer = setTimeout(safely(() => this.load()), RETRY * ++this.tries);
+      this.timer = setTimeout(safely(() => this.load()), 4000 * ++this.tries);
     }
 
     /** Load the frame, or load it again, by inserting it. */
@@ -436,7 +424,10 @@
     throw Error("counts " + response.status);
   }
 
-  /** Fill the badges and the elements with `data-community-count`, when every embed has its config. */
+  /**
+   * Fill the badges and the elements with `data-community-count`, when every embed has its config. A request has at most
+   * 100 URLs, of at most 2,048 characters.
+   */
   function fillCounts() {
     const all = ordered();
     if (!all[0]?.config || all.some((embed) => !embed.settled) || document.readyState === "loading") return;
@@ -453,7 +444,7 @@
       const total = known.get(spot);
       if (total >= 0) show(total);
       else if (known.has(spot)) return;
-      else if (protocol[1] && href.length <= URL_MAX && known.size < URLS_MAX) {
+      else if (protocol[1] && href.length <= 2048 && known.size < 100) {
         known.set(spot);
         return (urls[embed.id] ||= []).push(href);
       } else report("not_counted", text);
@@ -502,8 +493,7 @@
     known?.destroy();
     // Browsers with it have all other features that the loader uses.
     if (!("adoptedStyleSheets" in document)) return report("unsupported_browser", id);
-    if (!isFollowing) follow();
-    isFollowing = true;
+    isFollowing ||= !follow();
     embeds.set(id, new Embed(script, id));
     embeds.get(id).start();
   }
@@ -514,9 +504,7 @@
 
   safely(() => {
     const own = document.currentScript;
-    if (!window.CommunityEmbed) {
-      window.CommunityEmbed = { version: "1.0.0", mount: safely(mount), open: safely((id) => embeds.get(id)?.open()), close: safely((id) => embeds.get(id)?.close()), destroy: safely(destroy), counts };
-    }
+    window.CommunityEmbed ||= { version: "1.0.0", mount: safely(mount), open: safely((id) => embeds.get(id)?.open()), close: safely((id) => embeds.get(id)?.close()), destroy: safely(destroy), counts };
     (own ? [own] : document.querySelectorAll('script[data-service-id][src*="/embed/v1.js"]')).forEach(window.CommunityEmbed.mount);
   })();
 })();

@@ -303,6 +303,16 @@ def test_a_bad_field_of_a_webhook_is_shown_in_the_form(client: Client, holder: T
     assert not Webhook.objects.exists()
 
 
+def test_a_host_with_too_many_webhooks_is_an_error_of_the_address(
+    client: Client, holder: TokenHolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("messaging.services.webhooks.WEBHOOKS_OF_HOST_MAX", 1)
+    a_webhook(holder)
+    errors = create_webhook(client, holder).context["form"].errors
+    assert "at this host" in errors["url"][0]
+    assert Webhook.objects.count() == 1
+
+
 def test_test_rotation_and_deletion(client: Client, holder: TokenHolder, unchanged: Unchanged) -> None:
     webhook = a_webhook(holder)
     unchanged(a_webhook(holder), a_webhook(agent_with_token()))
@@ -323,12 +333,31 @@ def test_test_rotation_and_deletion(client: Client, holder: TokenHolder, unchang
 
 def test_the_page_has_the_deliveries_with_their_outcome(client: Client, holder: TokenHolder) -> None:
     webhook = a_webhook(holder)
-    for error, status in (("", 204), ("refused", 500), ("timeout", None)):
+    for error, status in (("", 204), ("refused", 500), ("timeout", None), ("of another release", None)):
         WebhookDelivery.objects.create(
             webhook=webhook, event_id=uuid4(), type="reply", attempt=1, status_code=status, error=error, duration_ms=9
         )
     shown = client.get(f"{webhooks_of(holder)}{webhook.pk}/").content.decode()
-    assert all(part in shown for part in ("Delivered", "(204)", "(500)", "No answer within 5 seconds"))
+    assert all(
+        part in shown for part in ("Delivered", "(204)", "(500)", "No answer within 5 seconds", "of another release")
+    )
+
+
+def test_the_pages_say_that_a_receiver_has_not_answered_its_challenge(client: Client, holder: TokenHolder) -> None:
+    response = create_webhook(client, holder)
+    verified = a_webhook(holder)
+    waiting = Webhook.objects.exclude(pk=verified.pk).get()
+    waiting.deliveries.create(
+        event_id=uuid4(), type="webhook.challenge", attempt=1, status_code=204, error="challenge_failed", duration_ms=9
+    )
+    assert "gets a challenge first" in response.content.decode()
+    assert client.get(webhooks_of(holder)).content.decode().count("Waits for its receiver") == 1
+    pages = [client.get(f"{webhooks_of(holder)}{each.pk}/").content.decode() for each in (waiting, verified)]
+    assert ["gets a challenge first" in page for page in pages] == [True, False]
+    assert "The answer was not the challenge" in pages[0]
+    # A super admin disabled it: nothing is asked.
+    disable_webhook(webhook_id=waiting.pk, by=SuperAdminFactory(), reason="Floods.")
+    assert "Waits for its receiver" not in client.get(webhooks_of(holder)).content.decode()
 
 
 def test_a_blocked_webhook_shows_the_reason_and_is_not_deleted(client: Client, holder: TokenHolder) -> None:

@@ -98,6 +98,8 @@ def test_word_list_trial_marks_every_match(admin_client: Client) -> None:
     ]
     assert text[45:58] == "NOW, or never"
     assert "a post with this text is refused" in shown
+    shown = admin_client.post(page(community, "try_words"), {"text": "Say **sp**am"}).content.decode()
+    assert re.findall(r"<mark[^>]*>(.*?)</mark>", shown) == ["spam"]
     shown = admin_client.post(page(community, "try_words"), {"text": "antispam"}).content.decode()
     assert "a post with this text is accepted" in shown
     assert "<mark" not in shown

@@ -31,7 +31,7 @@ SITE_OWNERS = {
     "removeHost",
 }
 WIDGETS = {"getEmbedClientConfig", "getEmbedConfig", "ingestAnalyticsEvent"}
-WIDGETS |= {"createPanelSession", "createPanelToken", "endPanelSession", "getOwnModeration"}
+WIDGETS |= {"createPanelSession", "createPanelToken", "endPanelSession", "getImportedPost", "getOwnModeration"}
 FEED_READERS = {"getCommunityAtomFeed", "getCommunityJsonFeed", "getPageAtomFeed", "getPageJsonFeed"}
 OF_OTHERS = SUPER_ADMINS | SITE_OWNERS | WIDGETS | FEED_READERS
 # Read by `follow`, which builds the paths from a channel.

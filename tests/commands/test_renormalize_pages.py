@@ -19,14 +19,15 @@ from config.changes.streams.sources import Source
 from config.database.sql import database_now
 from messaging.cache_tags import message_tag, page_tag
 from messaging.management.commands import renormalize_pages
-from messaging.models import Message, MovedPage, Page
+from messaging.models import Message, MovedPage, Page, Pin
 from messaging.page_ids import normalize
 from messaging.services import moving
 from messaging.services.moving import PageBusy, move_page
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.commands.running import refused, run, run_json
-from tests.factories import MessageFactory, PageFactory, PersonFactory
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.messaging.test_derived_rows import check as check_derived_rows
 from tests.sessions import WAIT_SECONDS, in_background, wait_until_another_waits
 from tests.waiting import PATIENCE_SECONDS
 
@@ -124,6 +125,75 @@ def test_all_posts_move_and_both_page_ids_list_them(old: Page) -> None:
         assert listed(page_id, parentId=first.pk) == [str(reply.pk)]
     assert Api().get(f"/api/messages/{first.pk}").json["pageId"] == NEW_ID
     assert run("renormalize_pages", "--apply").splitlines() == ["0 pages had another id."], "safe to run twice"
+
+
+RENAMED = {
+    "https://example.com/cafe%CC%81/%E1%84%80%E1%85%A1?x=1": "https://example.com/caf%C3%A9/%EA%B0%80?x=1",
+    "https://example.com/#!/cafe%CC%81": "https://example.com/#!/caf%C3%A9",
+    "https://blog-example.translate.goog/a?_x_tr_sl=de&_x_tr_tl=en": "https://blog.example/a",
+    "https://blog.example/a?_x_tr_hist=true": "https://blog.example/a",
+    "https://web.archive.org/web/2020/http:/blog.example/a?x=1": "https://blog.example/a?x=1",
+    "https://via.hypothes.is/https:/blog.example/a": "https://blog.example/a",
+    "https://blog.example/a?from=timeline&isappinstalled=0&replytocom=1": "https://blog.example/a",
+    "https://blog.example/a?amp;utm_source=x&x=1": "https://blog.example/a?x=1",
+}
+
+
+def test_stored_addresses_of_earlier_rules_get_the_ids_of_this_release() -> None:
+    for number, url in enumerate(RENAMED):
+        Page.objects.create(id=f"p1_{number:032}", normalized_url=url)
+    listed = [json.loads(line) for line in run("renormalize_pages", "--dry-run", "--json").splitlines()]
+    assert {record["url"]: record["newUrl"] for record in listed} == RENAMED
+
+
+@pytest.mark.parametrize("has_new_page", [False, True])
+@pytest.mark.parametrize(("stored", "url"), [*RENAMED.items()][::4])
+def test_a_page_that_earlier_rules_named_otherwise_moves_with_all_that_it_has(
+    stored: str, url: str, has_new_page: bool
+) -> None:
+    """All that takes the id of a page answers for the old id as for the new one."""
+    community, moderator = CommunityFactory(), SuperAdminFactory()
+    page, other = Page.objects.create(id=OLD_ID, normalized_url=stored), MessageFactory(community=community)
+    post = MessageFactory(page=page, community=community, author=moderator)
+    MessageFactory(parent=post, community=community)
+    pending = MessageFactory(page=page, community=community, status="pending")
+    api, moderated = Api.as_person(moderator), "/v1/moderation"
+    written = (
+        api.post("/v1/reactions", {"messageId": str(post.pk), "emoji": "👍"}),
+        api.post(f"{moderated}/messages/{post.pk}/pin"),
+        api.post(f"{moderated}/communities/{community.pk}/closed", {"pageId": OLD_ID}),
+    )
+    assert [answer.status for answer in written] == [200] * 3
+    new_id, posts = normalize(url).page_id, [str(post.pk)]
+    if has_new_page:
+        posts.insert(0, str(MessageFactory(page=PageFactory(url=url), community=community).pk))
+    assert run_json("renormalize_pages", "--apply", "--json")["newUrl"] == url
+
+    def read(page_id: str) -> list[Any]:
+        names = (
+            *("/api/messages", "/v1/presence/participants", "/v1/me/reactions"),
+            *(f"{moderated}/queue?state=pending", "/v1/search?q=Post"),
+        )
+        answers = [api.get(f"{name}{'&' if '?' in name else '?'}pageId={page_id}") for name in names]
+        answers.append(api.get(f"/v1/communities/{community.pk}/pages/{page_id}"))
+        answers.append(api.get(f"/v1/changes?pageId={page_id}"))
+        assert [answer.status for answer in answers] == [200] * 7
+        feed = api.get(f"/feeds/pages/{page_id}.json")
+        changes = [change["type"] for change in answers.pop().json["changes"]]
+        return [*(answer.json for answer in answers), feed.json["items"], changes]
+
+    listed, participants, reactions, queue, _found, discussion, items, changes = read(OLD_ID)
+    assert read(OLD_ID) == read(new_id)
+    assert [message["id"] for message in listed["messages"]] == posts
+    assert (len(participants["participants"]), len(reactions["reactions"])) == (2 + has_new_page, 1)
+    assert [message["id"] for message in queue["messages"]] == [str(pending.pk)]
+    assert (discussion["closed"], len(items), Pin.objects.get().page_id) == (True, 2 + has_new_page, new_id)
+    assert changes == ["reaction.added"]
+    counts = api.post("/v1/presence/counts", {"urls": [url]}).json["counts"][0]
+    assert (counts["posts"], counts["replies"]) == (1 + has_new_page, 1)
+    other.refresh_from_db()
+    assert other.page_id not in (OLD_ID, new_id)
+    check_derived_rows()
 
 
 def test_an_existing_target_page_lists_the_posts_of_all_pages_newest_first(old: Page) -> None:

@@ -64,12 +64,16 @@ def test_an_origin_is_the_one_that_browsers_send(variable: Callable[[str], None]
         variable(written)
         assert env.origin("A_SETTING", "") == sent
     for written in (
-        *("api.example.com", "ftp://a.example", "https://", "https://a.example/path", "a://b", "https://[::1"),
+        *("api.example.com", "ftp://a.example", "https://", "https://a.example/path?x=1", "a://b", "https://[::1"),
         *("https://user:pw@a.example", "https://a.example?x=1", "https://a.example#y", "https://a example"),
         *("https://a.example:", "https://a.example:65536", "https://m\u00fcnchen.example"),
     ):
         variable(written)
         with pytest.raises(ImproperlyConfigured, match=r"A_SETTING is .* write an origin"):
+            env.origin("A_SETTING", "")
+    for written in ("https://a.example/community", "http://127.0.0.1:8000/a/b/", "https://[::1]//x"):
+        variable(written)
+        with pytest.raises(ImproperlyConfigured, match=r"\AA_SETTING is .* a host or a port of its own.*\Z"):
             env.origin("A_SETTING", "")
 
 

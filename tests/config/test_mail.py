@@ -53,6 +53,14 @@ def test_mails_are_printed_over_http_only(
     assert (read["MAIL_IS_SENT"], read["MAIL_IS_PRINTED"]) == (backend == "smtp", backend == "console")
 
 
+def test_the_name_of_the_greeting_is_a_name_or_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in ("", "mail.example.com", "MAIL", "xn--bcher-kva.example.", "[192.0.2.1]", "[IPv6:2001:db8::1]"):
+        assert fresh_settings(monkeypatch, {"EMAIL_HELO": value})["EMAIL_HELO"] == value
+    for value in ("mail example", "a\r\nMAIL", "bücher.example", "[192.0.2.1", ".example", "a" * 256, "a@example.com"):
+        with pytest.raises(ImproperlyConfigured, match="EMAIL_HELO"):
+            fresh_settings(monkeypatch, {"EMAIL_HELO": value})
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("is_sent", "is_printed", "text"),

@@ -13,6 +13,7 @@ from embeds.models import Embed, Sighting
 from embeds.services import set_blacklist
 from messaging.fields import EXAMPLE_PAGE_URL
 from messaging.models import Account, Ban, ClosedPage, Community, HiddenHere, Message, Moderator, Page, Pin, Webhook
+from moving.models import ImportedPost, Move, MoveStatus
 from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder
 from tests.api import Api
 from tests.embeds.making import an_embed
@@ -116,6 +117,15 @@ class ExampleWorld:
         """The id of the community, in which there is one post."""
         MessageFactory(page=self.page, author=self.ada, content=CONTENT, community=self.community)
         return self.community.pk
+
+    def imported(self) -> Any:
+        """The id of the embed, in whose community a post was imported."""
+        move = Move.objects.create(community=self.community, format="wordpress", status=MoveStatus.DONE, size=1)
+        post = MessageFactory(page=self.page, author=self.ada, community=self.community)
+        ImportedPost.objects.create(
+            community=self.community, format=move.format, source_id="501", move=move, message_id=post.pk
+        )
+        return self.embed.pk
 
     def reported(self) -> Any:
         return self.post.reports.create(reporter=PersonFactory(), reason="spam").pk

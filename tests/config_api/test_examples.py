@@ -147,6 +147,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "getEmbedBlacklist": lambda world: Call(world.signed_in, world.with_blacklist()),
     "putEmbedBlacklist": lambda world: Call(world.signed_in, world.embed.pk),
     "getEmbedConfig": lambda world: Call(Api(), world.embed.pk),
+    "getImportedPost": lambda world: Call(Api(), world.imported()),
     "getEmbedClientConfig": lambda _world: Call(Api()),
     "getEmbedAnalytics": lambda world: Call(world.signed_in, world.clicked(), query=today()),
     "ingestAnalyticsEvent": lambda world: Call(Api(), world.embed.pk),

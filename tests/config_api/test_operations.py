@@ -66,6 +66,7 @@ BEYOND = [
     Row("listOwnReactions", "GET", "/v1/me/reactions", {AGENT, PERSON}),
     Row("getPresenceCounts", "POST", "/v1/presence/counts", {PUBLIC, AGENT}),
     Row("listParticipants", "GET", "/v1/presence/participants", {PUBLIC}),
+    Row("getImportedPost", "POST", "/v1/imported", {PUBLIC}),
     Row("listCommunities", "GET", "/v1/communities", {PUBLIC}),
     Row("getCommunity", "GET", "/v1/communities/{id}", {PUBLIC}),
     Row("getDiscussion", "GET", "/v1/communities/{id}/pages/{pageId}", {PUBLIC}),

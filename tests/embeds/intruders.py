@@ -103,9 +103,10 @@ def changed(**rules: Any) -> Callable[[Intruder], None]:
     return change
 
 
+BAN = "the person is banned"
 RULES: dict[str, Callable[[Intruder], None]] = {
     "agents are off and a word is blocked": changed(agents_may_post=False, blocked_words=[BLOCKED]),
-    "the person is banned": banned,
+    BAN: banned,
     "posts of everyone are reviewed": changed(pre_moderation="everyone"),
     "nobody may write": changed(read_only=True),
 }

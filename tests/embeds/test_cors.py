@@ -28,6 +28,7 @@ OPEN = {
     "listSmartTags",
     "searchMessages",
     "getPresenceCounts",
+    "getImportedPost",
     "listCommunities",
     "getCommunity",
     "getDiscussion",

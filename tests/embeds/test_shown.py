@@ -279,6 +279,23 @@ def test_pinned_posts_are_first_on_the_first_page_in_every_order(community_site:
     assert not any(message["pinned"] for message in site.ask("/api/messages", pageId=site.page.pk)["messages"])
 
 
+@pytest.mark.parametrize("sort", ["newest", "oldest", "reactions"])
+def test_a_post_that_is_pinned_between_two_pages_is_not_listed_and_one_that_is_unpinned_again(
+    community_site: Site, sort: str
+) -> None:
+    site = community_site
+    posts = [site.post(site.owner, f"own{n}", communityId=str(site.community.pk)) for n in range(6)]
+    query = {"pageId": site.page.pk, "sort": sort, "limit": 3}
+    *others, fourth, last = posts[::-1] if sort != "oldest" else posts
+    pin_message(message_id=last.pk, by=site.owner)
+    first = site.ask("/api/messages", **query)
+    unpin_message(message_id=last.pk, by=site.owner)
+    pin_message(message_id=fourth.pk, by=site.owner)
+    rest = site.ask("/api/messages", **query, cursor=first["nextCursor"])
+    listed = [message["id"] for message in (*first["messages"], *rest["messages"])]
+    assert listed == [str(post.pk) for post in (last, *others, last)]
+
+
 READS: dict[str, Callable[[Site], dict[str, Any]]] = {
     "/api/messages": lambda site: {"pageId": site.page.pk},
     "/v1/search": lambda _site: {"q": WORD},

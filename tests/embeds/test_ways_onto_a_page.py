@@ -12,7 +12,7 @@ import pytest
 
 from messaging.models import Message
 from tests.api import Api
-from tests.embeds.intruders import RULES, TEXT, WAYS, Intruder, an_intruder
+from tests.embeds.intruders import BAN, RULES, TEXT, WAYS, Intruder, an_intruder
 from tests.embeds.sites import Site, everything_shown
 from tests.moving.imports.importing import import_own
 
@@ -24,9 +24,11 @@ def by(tmp_path: Path) -> Intruder:
     return an_intruder(Site("community"), tmp_path)
 
 
+# Where the posts of everyone are shown, only bans hold for those of other communities.
 @pytest.mark.slow
-@pytest.mark.parametrize("rule", RULES)
-def test_no_way_leads_around_a_rule(by: Intruder, rule: str) -> None:
+@pytest.mark.parametrize(("shows", "rule"), [*(("community", rule) for rule in RULES), ("everyone", BAN)])
+def test_no_way_leads_around_a_rule(shows: str, rule: str, tmp_path: Path) -> None:
+    by = an_intruder(Site(shows), tmp_path)
     RULES[rule](by)
     site = by.site
     for way, attempt in WAYS.items():

@@ -18,7 +18,9 @@ from tests.waiting import PATIENCE_SECONDS, eventually
 
 
 class MailServer:
-    """Stores what it accepts. `on_recipient` and `on_message` return another answer than 250, or None.
+    """Stores what it accepts. `on_sender`, `on_recipient` and `on_message` return another answer than 250, or None.
+
+    `greetings` are the names with which clients have greeted it.
 
     `silent_to`: it answers no message to these addresses while they are in the set; `is_asked` is set when
     it has got one.
@@ -26,11 +28,18 @@ class MailServer:
 
     def __init__(self) -> None:
         self.raw: list[tuple[str, bytes]] = []
+        self.greetings: list[str] = []
+        self.on_sender: Callable[[], str | None] = lambda: None
         self.on_recipient: Callable[[str], str | None] = lambda _address: None
         self.on_message: Callable[[], str | None] = lambda: None
         self.silent_to: set[str] = set()
         self.is_asked = threading.Event()
         self._added = threading.Lock()
+
+    async def handle_MAIL(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:  # noqa: N802
+        self.greetings.append(session.host_name)
+        envelope.mail_from, envelope.mail_options = address, options
+        return self.on_sender() or "250 OK"
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:  # noqa: N802
         answer = self.on_recipient(address)

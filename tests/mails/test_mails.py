@@ -90,6 +90,52 @@ def test_names_and_texts_of_others_are_only_text_of_a_mail(mail_server: MailServ
     assert "<img" not in html
 
 
+def test_mails_about_one_discussion_are_a_thread(mail_server: MailServer) -> None:
+    """Also of several kinds and people; a mail about several discussions is in none, nor is one about a request."""
+    author, moderator = reachable(answer=AT_ONCE, mention=AT_ONCE), reachable()
+    community = CommunityFactory(pre_moderation=PreModeration.EVERYONE)
+    Moderator.objects.create(community=community, account=moderator)
+    here, there = MessageFactory(author=author), MessageFactory(author=author)
+    threads: dict[str, set[Any]] = {}
+
+    def send(name: str) -> None:
+        before = len(mail_server.mails)
+        make_due()
+        send_all()
+        make_due()
+        send_all()
+        sent = mail_server.mails[before:]
+        assert sent, name
+        assert all(mail["In-Reply-To"] == mail["References"] for mail in sent)
+        threads[name] = {mail["References"] for mail in sent}
+
+    answer(here)
+    send("answer")
+    answer(here)
+    write({"pageId": here.page_id, "content": f"Ask @{author.handle}."})
+    write({"pageId": here.page_id, "communityId": str(community.pk), "content": "I wait."})
+    send("answer, mention and decision")
+    answer(there)
+    send("elsewhere")
+    answer(here)
+    answer(there)
+    send("both")
+    reject_request(request_id=RequestFactory(requester=author).pk, by=SuperAdminFactory(), reason="No.")
+    send("request")
+    thread = f"<{here.page_id}.discussion@127.0.0.1>"
+    assert threads == {
+        "answer": {thread},
+        "answer, mention and decision": {thread},
+        "elsewhere": {f"<{there.page_id}.discussion@127.0.0.1>"},
+        "both": {None},
+        "request": {None},
+    }
+    assert len({mail["Message-ID"] for mail in mail_server.mails}) == len(mail_server.mails)
+    assert {mail["List-Id"] for mail in mail_server.mails} == {
+        f"<{kind}.127.0.0.1>" for kind in ("answer", "mention", "moderation", "decision")
+    }
+
+
 def test_answers_and_mentions_are_off_until_a_person_switches_them_on(mail_server: MailServer) -> None:
     silent, keen = reachable(), reachable(answer=AT_ONCE, mention=AT_ONCE)
     answer(MessageFactory(author=silent), f"@{silent.handle}")

@@ -16,12 +16,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.core.mail import EmailMessage
+from django.core.mail.utils import DNS_NAME
 from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
+from desk.health.checks import checks
 from desk.models import Trouble
 from mails import deliverer, sending, smtp
 from mails.collecting import collect
@@ -37,7 +41,7 @@ from tests.agents.racing import race
 from tests.factories import MessageFactory
 from tests.mails.making import address_of, answer, begin, collect_all, make_due, reachable, send_all
 from tests.mails.server import MailServer, running_mail_server
-from tests.service import ROOT
+from tests.service import ROOT, free_port
 from tests.sessions import another_waits, in_background
 from tests.waiting import PATIENCE_SECONDS, eventually
 
@@ -114,20 +118,69 @@ def test_a_final_refusal_of_an_address_at_any_stage_switches_it_off(
     assert list(RefusedAddress.objects.all()) == [of_bystander]
 
 
+@pytest.mark.parametrize(
+    ("stage", "refusal", "outcome"),
+    [
+        ("sender", "550 5.7.1 not your domain", Outcome.AWAY),
+        ("sender", "550 5.1.1 no such mailbox", Outcome.AWAY),
+        ("recipient", "553 5.1.8 no such domain", Outcome.DEFERRED),
+        ("recipient", "550 Sender verify failed", Outcome.DEFERRED),
+        ("recipient", "550 relay not permitted", Outcome.DEFERRED),
+        ("message", "550 5.1.7 bad address of the sender", Outcome.DEFERRED),
+    ],
+)
 def test_a_refused_sender_ends_nobodys_mails_and_is_told_to_the_operator(
-    mail_server: MailServer, monkeypatch: pytest.MonkeyPatch, caplog: Any
+    mail_server: MailServer, caplog: Any, settings: Any, stage: str, refusal: str, outcome: Outcome
 ) -> None:
-    def refuse(*_arguments: Any) -> None:
-        raise smtplib.SMTPSenderRefused(550, b"5.7.1 not your domain", "from@service.example")
-
+    settings.MAIL_IS_SENT = True
     answered_post()
-    with monkeypatch.context() as patch:
-        patch.setattr(smtplib.SMTP, "sendmail", refuse)
-        assert send_all() == [Outcome.AWAY]
+    if stage == "recipient":
+        mail_server.on_recipient = lambda _address: refusal
+    else:
+        setattr(mail_server, f"on_{stage}", lambda: refusal)
+    assert send_all() == [outcome]
     (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert "DEFAULT_FROM_EMAIL: 550 5.7.1 not your domain" in record.getMessage()
-    assert (Mailing.objects.get(next_at__isnull=False).failures, RefusedAddress.objects.count()) == (0, 0)
+    assert f"DEFAULT_FROM_EMAIL: {refusal}" in record.getMessage()
+    assert not RefusedAddress.objects.exists()
+    (trouble,) = [check.trouble for check in checks() if check.name == "mails"]
+    assert trouble.startswith("The mail server takes no mails. It refuses ")
+    assert trouble.endswith(refusal)
+    mail_server.on_sender = mail_server.on_message = lambda: None
+    mail_server.on_recipient = lambda _address: None
+    make_due()
     assert send_all() == [Outcome.SENT]
+    assert [check.trouble for check in checks() if check.name == "mails"] == [""]
+
+
+def test_a_server_that_is_away_is_a_trouble_and_a_refused_recipient_is_none(
+    mail_server: MailServer, settings: Any
+) -> None:
+    settings.MAIL_IS_SENT = True
+    answered_post()
+    mail_server.on_recipient = lambda _address: "550 5.1.1 no such mailbox"
+    assert send_all() == [Outcome.REFUSED]
+    assert [check.trouble for check in checks() if check.name == "mails"] == [""]
+    answered_post()
+    port, settings.EMAIL_PORT = settings.EMAIL_PORT, free_port()
+    assert send_all() == [Outcome.AWAY]
+    assert [bool(check.trouble) for check in checks() if check.name == "mails"] == [True]
+    # A refusal of one address does not say that mails are taken.
+    settings.EMAIL_PORT = port
+    assert send_all() == [Outcome.REFUSED]
+    assert [bool(check.trouble) for check in checks() if check.name == "mails"] == [True]
+
+
+def test_the_name_of_the_greeting_is_a_setting(
+    mail_server: MailServer, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all mails: a container greets with a name that no server knows."""
+    monkeypatch.setattr(DNS_NAME, "_fqdn", "container", raising=False)
+    settings.EMAIL_HELO = "mail.blog.example"
+    apps.get_app_config("mails").ready()
+    answered_post()
+    assert send_all() == [Outcome.SENT]
+    EmailMessage("A link", "text", to=["ada@mail.example"]).send()
+    assert mail_server.greetings == ["mail.blog.example"] * 2
 
 
 def test_a_new_address_is_not_affected_by_the_refusal_of_the_earlier_one(mail_server: MailServer) -> None:

@@ -148,9 +148,22 @@ def test_the_page_shows_why_an_address_is_off_and_tries_it_again() -> None:
     for account in (person, bystander):
         RefusedAddress.objects.create(account=account, address=address_of(account).upper(), reason="550 <i>no</i>")
     client = signed_in(person)
-    assert "550 &lt;i&gt;no&lt;/i&gt;" in client.get(PAGE).content.decode()
+    shown = client.get(PAGE).content.decode()
+    assert "550 &lt;i&gt;no&lt;/i&gt;" in shown
+    assert "Make sure that the mailbox exists" in shown
+    for path in ("/account/", "/account/me/", "/account/me/address/"):
+        assert f"refuses mails to {address_of(person).upper()}" in client.get(path).content.decode(), path
+        assert "refuses mails" not in signed_in(reachable()).get(path).content.decode(), path
+    assert PAGE in client.get("/account/me/").content.decode()
     assert client.post(PAGE, {"again": "1"}).status_code == 302
+    assert "refuses mails" not in client.get("/account/").content.decode()
     assert list(RefusedAddress.objects.values_list("account", flat=True)) == [bystander.pk]
+
+
+def test_a_refusal_of_an_earlier_address_is_not_shown() -> None:
+    person = reachable()
+    RefusedAddress.objects.create(account=person, address="earlier@mail.example", reason="550 no")
+    assert "refuses mails" not in signed_in(person).get("/account/").content.decode()
 
 
 def test_the_page_needs_a_session_and_a_fixed_number_of_queries(django_assert_max_num_queries: Any) -> None:

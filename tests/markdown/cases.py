@@ -15,6 +15,7 @@ REPEATED = [
     *("[](", "*_", "1. ", "  - a\n", "- a\n", "> - ", "`a\n", "x\n> y\n\n", "https://x.org/((((", "[a](b", "```\n"),
     *("*[", "*" + "[" * 249 + "]" * 249 + "](", "*[" * 240 + "](", "[a](https://b.c/)\n\n" + "[" * 480 + "](\n\n"),
     *("a**b", "\n- ", "- - - ", "*** ", "[[]", "![[]()", "[x](https://a.b/) ", "**a*", "a _b __c ", "\n", "\n\n> "),
+    *("http://字", "https://a.字", "**。"),
 ]
 PARTS = [
     *("*", "**", "_", "__", "`", "``", "```", "~~~", "\n", "\n\n", " ", "  ", "    ", "\t", ">", "> ", "- ", "* "),
@@ -39,6 +40,14 @@ PARTS = [
     *("https://é.fr/", "mailto:a@b.c", "javascript:x", "a", "b c", "é", "😀", "。", "#", "# ", "---", "===", "|", ":"),
     *('"', "'", "!", "www.x.org", "x://y", "[t](https://b.org)", "[a](<https://b.org/ c>)", ".", "\u200b", "\u00a0"),
     *("\0", "\r", "\r\n"),
+    *("字", "한", "「", "」", "あ。", "（", "!\ufe00", "”\ufe01", "\U000e0100", "\u3000", "https://例え.jp"),
+]
+AFTER_SCHEMES = r"""a b.org . - / ? # :80 @ % ' ( ) , é 字 々 한 ไทย မြန် · ・ ’ ” » – — 、 。 ． （ ＜ ｜ Ａ ｱ ß ſ 😀
+؟ । ~ * _ [ < \ http:// HTTPS://"""
+# What may follow the scheme of an address.
+ADDRESS_PARTS = [
+    *AFTER_SCHEMES.split(),
+    *(" ", "\u2028", "\u200c", "\u200b", "\u00ad", "\u212a", "\ufe0f", "\U00010100", "\U000e0041"),
 ]
 START = "https://x.org/"
 LONGEST_ADDRESS = START.ljust(2048, "a")
@@ -57,6 +66,10 @@ def texts_of(parts: list[str], count: int) -> list[str]:
     """The same texts in each run."""
     source = random.Random(1)
     return ["".join(source.choices(parts, k=source.randint(1, 25))) for _ in range(count)]
+
+
+def addresses(count: int) -> list[str]:
+    return [f"字https://{text}" for text in texts_of(ADDRESS_PARTS, count)]
 
 
 def longest_texts() -> list[str]:

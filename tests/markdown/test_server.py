@@ -14,11 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it.rules_inline import StateInline
 
+from messaging.changes.mentions import MENTION
 from messaging.excerpts import excerpt
+from messaging.markdown import reading
 from messaging.markdown.html import rendered, to_html, to_plain
+from messaging.markdown.reading import as_read, text_nodes
 from messaging.markdown.rules import LABEL_MAX, LABEL_READS, LEVEL_MAX, RULES
 from messaging.markdown.tree import DEPTH_MAX, Node, parse
-from tests.markdown.cases import CASES, LENGTH, LONGEST_ADDRESS, PARTS, TOO_LONG_ADDRESSES, longest_texts
+from tests.markdown.cases import CASES, LENGTH, LONGEST_ADDRESS, PARTS, TOO_LONG_ADDRESSES, longest_texts, texts_of
 
 # Blocks, marks in a paragraph, and a link.
 DEEPEST = LEVEL_MAX + 2 + DEPTH_MAX + 1
@@ -150,3 +153,31 @@ def test_no_depth_of_the_stack_makes_a_text_dearer() -> None:
 
     at_depth(0)
     assert max(at_depth(depth) for depth in range(180)) < 300
+
+
+def test_a_text_that_is_not_parsed_reads_as_its_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [
+        *"*_`\\[]()<. \n名$a",
+        "**",
+        "~~~\n",
+        "](https://a.b/c)",
+        "@ada",
+        "@c_d",
+        "bc",
+        "\n> ",
+        "https://x.org/@eve ",
+    ]
+    texts = texts_of(parts, 1_000)
+
+    def read() -> list[tuple[list[str], list[str]]]:
+        return [
+            (
+                [handle for node in text_nodes(text) for handle in MENTION.findall(node)],
+                re.findall(r"[^\W_]+", as_read(text)),
+            )
+            for text in texts
+        ]
+
+    quick = read()
+    monkeypatch.setattr(reading, "_is_parsed", lambda _text, _marks: True)
+    assert [each for each in zip(texts, quick, read(), strict=True) if each[1] != each[2]] == []

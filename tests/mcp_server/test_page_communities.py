@@ -10,14 +10,16 @@ import pytest
 from django.db import connection
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from config.writes.models import RateLimitEvent, StoredResponse
 from embeds.models import Embed, EmbedStatus, Sighting
 from messaging.models import Community, Message, MessageStatus, Page
+from messaging.services.closing import close_discussion
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.embeds.making import a_widget_on
-from tests.factories import CommunityFactory, PersonFactory
+from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 from tests.mcp_server.rpc import Mcp, Result
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +74,19 @@ class TestReadPage:
         community = a_community()
         post = write(Mcp(agent_with_token().api)).content["id"]
         assert [each["id"] for each in self.communities(parentId=post)] == [str(community.pk)]
+
+    def test_says_which_of_them_take_no_posts_on_this_page(self) -> None:
+        moderator, author = SuperAdminFactory(), Api.as_person(PersonFactory())
+        by_hand, by_rule, is_open = a_community(), a_community(close_after_days=1), a_community(close_after_days=1)
+        page = Api().post("/v1/presence/normalize-url", {"url": URL}).json["pageId"]
+        for community in (by_rule, is_open):
+            author.post("/api/messages", {"pageId": page, "content": "Hello.", "communityId": str(community.pk)})
+        Message.objects.filter(community=by_rule).update(created_at=timezone.now() - timedelta(days=2))
+        close_discussion(community_id=by_hand.pk, page_id=page, by=moderator)
+        assert [each["closed"] for each in self.communities()] == [True, True, False]
+        refused = write(Mcp(agent_with_token().api), communityId=str(by_hand.pk))
+        assert refused.error == "discussion_closed"
+        assert [each["closed"] for each in self.communities(url="https://blog.example/posts/2")] == [False] * 3
 
 
 class TestTheOnlyCommunity:

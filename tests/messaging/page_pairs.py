@@ -84,6 +84,43 @@ SAME = [
     ("https://example.com/a?b=1", "https://example.com/a;JSESSIONID=0A1B?b=1"),
     ("https://example.com/a/b;v=3", "https://example.com/a;jsessionid=1/b;jsessionid=2;v=3"),
     ("https://example.com/", "https://example.com/;jsessionid=1/", "https://example.com/index.html;jsessionid=1"),
+    # shares, comments, translations
+    ("https://example.com/a", "https://example.com/a?from=groupmessage", "https://example.com/a?_x_tr_hist=true"),
+    (
+        "https://example.com/a",
+        "https://example.com/a?isappinstalled=1&from=timeline",
+        "https://example.com/a?replytocom=7",
+    ),
+    (
+        "https://example.com/a?b=1",
+        "https://example.com/a?b=1&amp;gclid=2",
+        "https://example.com/a?b=1&amp%3bAMP;utm_x=2",
+    ),
+    ("https://example.com/a?b=1", "https://example.com/a?b=1&amp;PHPSESSID=2"),
+    ("https://example.com/#/a", "https://example.com/#/a?from=singlemessage&amp;utm_a=1"),
+    # NFC
+    ("https://example.com/\u1e69/\uac00/", "https://example.com/s\u0307\u0323/\u1100\u1161/"),
+    ("https://example.com/\u1e69", "https://example.com/s%CC%A3%CC%87", "https://example.com/%73%cc%87%cc%a3"),
+    ("https://example.com/K", "https://example.com/\u212a"),
+    ("https://example.com/#!/\u00fc?q=u\u0308", "https://example.com/#!/u\u0308?q=u\u0308"),
+    # copies
+    ("https://a.example/b?c=1", "https://a-example.translate.goog/b?c=1&_x_tr_sl=de&_x_tr_tl=en&_x_tr_pto=wapp"),
+    (
+        "https://my-b.example/",
+        "https://my--b-example.translate.goog/",
+        "https://b-example.translate.goog/?_x_tr_hp=my--",
+    ),
+    ("https://bücher.example/", "https://0-bcher--kva-example.translate.goog/?_x_tr_enc=0&_x_tr_sl=auto"),
+    ("https://0-a.example/", "https://1-0--a-example.translate.goog/?_x_tr_enc=1"),
+    ("https://a.example/b", "https://web.archive.org/web/20200102030405/http://www.a.example:80/b/#c"),
+    (
+        "https://a.example/b",
+        "https://web.archive.org/web/2020if_/https:/a.example/b",
+        "http://web.archive.org/web/https://a.example/b",
+    ),
+    ("https://a.example/b?c=1", "https://via.hypothes.is/https://a.example/b?c=1&via.client.openSidebar=1"),
+    ("https://a.example/b", "https://viahtml.hypothes.is/proxy/https://a.example/b?via.external_link_mode=new-tab"),
+    ("https://a.example/", "https://web.archive.org./web/1/https://via.hypothes.is/https://a-example.translate.goog/"),
     # fragment
     ("https://example.com/", "https://example.com/#/", "https://example.com/#/?utm_source=x"),
     ("https://example.com/", "https://example.com/#!?gclid=x"),
@@ -141,6 +178,56 @@ DIFFERENT = [
     ("https://example.com/", "https://example.com/#/a", "https://example.com/#/utm_source=x"),
     ("https://example.com/#/a", "https://example.com/#!a", "https://example.com/#/a?b=1", "https://example.com/#/a/"),
     ("https://example.com/#/a?a=2&b=1", "https://example.com/#/a?b=1&a=2"),
+    # shares and entities
+    (
+        "https://example.com/",
+        "https://example.com/?from=timeline",
+        "https://example.com/?from=me",
+        "https://example.com/?FROM=groupmessage",
+    ),
+    (
+        "https://example.com/?b=1",
+        "https://example.com/?amp;b=1",
+        "https://example.com/?ampb=1",
+        "https://example.com/?x_tr_sl=1",
+    ),
+    # NFC
+    (
+        "https://example.com/%CC%81",
+        "https://example.com/%3C%CC%A7",
+        "https://example.com/%3%C3%87",
+        "https://example.com/=%CC%B8",
+    ),
+    ("https://example.com/\ufb01", "https://example.com/fi"),
+    ("https://example.com/e%FF%CC%81", "https://example.com/%C3%A9%FF"),
+    # what is no copy of a page
+    (
+        "https://a.example/",
+        "https://translate.goog/a.example/",
+        "https://x.translate.goog/",
+        "https://a-example.translate.goog.example/",
+    ),
+    (
+        "https://a.example/",
+        "https://a-example.translate.goog:8443/",
+    ),
+    (
+        "https://a.example/",
+        "https://web.archive.org/web/2020*/https://a.example/",
+        "https://web.archive.org/save/https://a.example/",
+    ),
+    (
+        "https://a.example/",
+        "https://web.archive.org/web/1/ftp://a.example/",
+        "https://web.archive.org/web/1/https://%zz/",
+        "https://web.archive.org/web/1/https://",
+    ),
+    (
+        "https://a.example/",
+        "https://via.hypothes.is/a.example/",
+        "https://via.hypothes.is/?url=https://a.example/",
+        "https://archive.org/web/1/https://a.example/",
+    ),
     # session ids
     ("https://example.com/", "https://example.com/?sid=0123456789abcde", "https://example.com/?sid=0123456789abcdeg"),
     ("https://example.com/", "https://example.com/?sid=", "https://example.com/?my_sid=0123456789abcdef"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from importlib import import_module
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -13,6 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from messaging.models import CommunityCount, Message, MessageStatus, Page, PageCommunityCount, PageCount, SearchEntry
+from messaging.queries.unpublished import ids_of_unpublished
 from messaging.services.moderation import hide_message, restore_message
 from messaging.services.moving import move_page
 from tests.agents.racing import race
@@ -20,6 +22,7 @@ from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.hiding import hide_posts_of, restore_posts_of
 
+MORE_SCRIPTS = import_module("messaging.migrations.0057_search_in_more_scripts")
 FILL = import_module("messaging.migrations.0012_derive_from_earlier_posts")
 COUNT_EARLIER = import_module("messaging.migrations.0054_count_earlier_posts_of_communities").COUNT
 OLD_ID = "p1_" + "a" * 32
@@ -200,6 +203,51 @@ def test_the_migration_counts_the_earlier_posts_of_communities_on_pages() -> Non
             cursor.execute(COUNT_EARLIER)
         check()
     assert PageCommunityCount.objects.filter(slot=-1).count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_migration_writes_the_words_of_earlier_posts_and_backwards_those_of_before() -> None:
+    posts = [MessageFactory(content=text) for text in ("번역을", "Straße", "plain", "it’s", "don't")]
+    posts.append(MessageFactory(content="", tag_type="note", payload={"a": "도박"}))
+    held = MessageFactory(content="번역을", status=MessageStatus.PENDING)
+    new = words_of(posts)
+    with connection.schema_editor(atomic=False) as editor:
+        try:
+            for statement in (MORE_SCRIPTS.BEFORE.PLAIN_TEXT, MORE_SCRIPTS.SEARCH_WORDS_BEFORE):
+                editor.execute(MORE_SCRIPTS.or_replace(statement), None)
+            MORE_SCRIPTS.rewrite(None, editor)
+            before = words_of(posts)
+            assert [post.content for post in posts if before[post.pk] == new[post.pk]] == ["plain"]
+        finally:
+            editor.execute(MORE_SCRIPTS.PLAIN_TEXT, None)
+            editor.execute(MORE_SCRIPTS.SEARCH_WORDS, None)
+            editor.execute(MORE_SCRIPTS.REINDEX, None)
+        for _ in range(2):
+            MORE_SCRIPTS.rewrite(None, editor)
+            assert words_of(posts) == new
+    assert ids_of_unpublished("번역", limit=9) == {held.pk}
+    check()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_migration_keeps_the_words_of_a_post_that_is_edited_meanwhile() -> None:
+    posts = [MessageFactory(content="tür") for _ in range(20)]
+    SearchEntry.objects.update(words="")
+
+    def write(number: int) -> None:
+        with connection.schema_editor(atomic=False) as editor:
+            if number:
+                MORE_SCRIPTS.rewrite(None, editor)
+                return
+        for post in posts:
+            Message.objects.filter(pk=post.pk).update(content="straße")
+
+    race(3, write)
+    check()
+
+
+def words_of(posts: list[Message]) -> dict[UUID, str]:
+    return dict(SearchEntry.objects.filter(pk__in=[post.pk for post in posts]).values_list("pk", "words"))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
@@ -68,15 +70,53 @@ def test_filters_and_top_replies_work_in_every_order() -> None:
         assert [message["topReply"]["id"] for message in listed if message["topReply"]] == [str(reply.pk)]
 
 
-def test_a_changed_count_affects_only_its_own_post() -> None:
-    """A post that moves across the cursor is listed twice or not at all; the others once."""
+def gets_reactions(post: Message) -> None:
+    Message.objects.filter(pk=post.pk).update(reaction_total=9)
+
+
+def loses_reactions(post: Message) -> None:
+    Message.objects.filter(pk=post.pk).update(reaction_total=0)
+
+
+def is_approved(post: Message) -> None:
+    Message.objects.filter(pk=post.pk).update(status="published")
+
+
+def is_hidden(post: Message) -> None:
+    Message.objects.filter(pk=post.pk).update(status="hidden")
+
+
+@pytest.mark.parametrize(
+    ("change", "of", "times"),
+    [
+        # "listed": on the first page; "next": after it.
+        (gets_reactions, "listed", {"newest": 1, "oldest": 1, "reactions": 1}),
+        (gets_reactions, "next", {"newest": 1, "oldest": 1, "reactions": 0}),
+        (loses_reactions, "listed", {"newest": 1, "oldest": 1, "reactions": 2}),
+        (loses_reactions, "next", {"newest": 1, "oldest": 1, "reactions": 1}),
+        (is_approved, "pending before", {"newest": 0, "oldest": 0, "reactions": 0}),
+        (is_approved, "pending after", {"newest": 1, "oldest": 1, "reactions": 1}),
+        (is_hidden, "listed", {"newest": 1, "oldest": 1, "reactions": 1}),
+        (is_hidden, "next", {"newest": 0, "oldest": 0, "reactions": 0}),
+    ],
+)
+@pytest.mark.parametrize("sort", SORTS)
+def test_how_often_a_post_that_changes_between_two_pages_is_listed(
+    change: Callable[[Message], None], of: str, times: dict[str, int], sort: str
+) -> None:
     page = PageFactory()
-    first, _second, third, fourth = posts(page, [8, 6, 4, 2])
-    cursor = Api().get(PATH, pageId=page.pk, sort="reactions", limit=2).json["nextCursor"]
-    Message.objects.filter(pk=first.pk).update(reaction_total=3)
-    Message.objects.filter(pk=fourth.pk).update(reaction_total=9)
-    rest = Api().get(PATH, pageId=page.pk, sort="reactions", cursor=cursor).json["messages"]
-    assert [message["id"] for message in rest] == [str(third.pk), str(first.pk)]
+    before, *others, after = posts(page, [6, 5, 4, 3, 2, 1])[:: -1 if sort == "newest" else 1]
+    first, _second, third, _fourth = others
+    chosen = {"listed": first, "next": third, "pending before": before, "pending after": after}[of]
+    if of.startswith("pending"):
+        Message.objects.filter(pk=chosen.pk).update(status="pending")
+    walk = pages_of(PATH, limit=3, pageId=page.pk, sort=sort)
+    listed = [message["id"] for message in next(walk).json["messages"]]
+    change(chosen)
+    listed += [message["id"] for answer in walk for message in answer.json["messages"]]
+    counts = Counter(listed)
+    assert counts.pop(str(chosen.pk), 0) == times[sort]
+    assert counts == {str(post.pk): 1 for post in (before, *others, after) if post.pk != chosen.pk}
 
 
 def test_a_cursor_is_bound_to_its_order() -> None:

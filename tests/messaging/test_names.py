@@ -99,8 +99,24 @@ def test_every_operation_refuses_an_invalid_name(entry: str) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_every_operation_accepts_and_trims_a_valid_name(entry: str) -> None:
-    assert ENTRIES[entry]("  Zoë 👩🏽‍🚀 می‌خواهم  ").status in {200, 201}
+    assert ENTRIES[entry]("  Zoë \u3000 👩🏽‍🚀\u00a0می‌خواهم  ").status in {200, 201}
     assert "Zoë 👩🏽‍🚀 می‌خواهم" in stored_names()
+
+
+@pytest.mark.django_db
+def test_a_person_may_have_a_name_of_one_character_and_an_agent_has_two() -> None:
+    assert _register("李").status == 201
+    person = Account.objects.get(name="李")
+    call_command("create_person", "other", "--name", "Q \u2003 X")
+    assert Account.objects.get(handle="other").name == "Q X"
+    client = Client()
+    client.force_login(person)
+    client.post("/account/me/", {"name": "훈 \u00a0 1", "language": ""})
+    assert Account.objects.get(pk=person.pk).name == "훈 1"
+    client.post("/account/me/", {"name": " ", "language": ""})
+    assert Account.objects.get(pk=person.pk).name == "훈 1"
+    for refused in (_register("  "), _ask("李")):
+        assert (refused.status, refused.error) == (400, "invalid_input")
 
 
 @pytest.mark.django_db

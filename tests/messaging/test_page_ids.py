@@ -16,7 +16,8 @@ PIECES = """http: https: HTTP: : // / \\ . .. ... %2e %2E%2e www. WWW. example.c
 :443 :8080 @ a:b@ index.html index.php/ default.aspx Default.aspx ? & = # #! #/ ; + %20 % %2 %41 %2541 %C3%A9 %zz é 中
 ｗ 。 \u00ad 💩 ' " [ ] | utm_source=1 UTM_x %75tm_a gclid b=2 a a= a=1
 sid=0123456789abcdef PHPSESSID=1 ;jsessionid=1 index.php ^ ` { } < > $ ! * ( ) , ~ _ - xn-- xn--bcher-kva
-\u0308 \ufdfa \u200b"""
+\u0308 \ufdfa \u200b %CC%81 \u212a from=timeline isappinstalled=0 amp;utm_x=1 a-b.translate.goog _x_tr_hp= https:/
+web.archive.org /web/1/ via.hypothes.is"""
 ATOMS = [*PIECES.split(), " "]
 URLS = st.one_of(
     st.lists(st.sampled_from(ATOMS), max_size=25).map("".join),
@@ -92,12 +93,13 @@ def test_the_id_is_the_hash_of_the_normalised_url() -> None:
 
 
 def test_rules_applied_are_listed_in_order() -> None:
+    elsewhere = {Rule.DROP_EMPTY_QUERY, Rule.UNWRAP_TRANSLATION, Rule.UNWRAP_ARCHIVE, Rule.UNWRAP_NOTES}
     page = normalize(
-        "HTTP:\\\\u:p@WWW.EXAMPLE.com.:80//x/../a%7e;jsessionid=1/index.html/"
+        "HTTP:\\\\u:p@WWW.EXAMPLE.com.:80//x/../a%7eu%cc%88;jsessionid=1/index.html/"
         "?utm_source=n&b&GCLID=1&a=+&utm_source=m&SID=0123456789abcdef#part"
     )
-    assert page.normalized_url == "https://example.com/a~?a=%20&b="
-    assert page.rules_applied == tuple(rule.value for rule in Rule if rule != Rule.DROP_EMPTY_QUERY)
+    assert page.normalized_url == "https://example.com/a~%C3%BC?a=%20&b="
+    assert page.rules_applied == tuple(rule.value for rule in Rule if rule not in elsewhere)
     assert page.removed_params == ("jsessionid", "utm_source", "GCLID", "SID")
 
 
@@ -122,6 +124,10 @@ def test_rules_applied_contains_only_rules_that_changed_the_url() -> None:
         "https://example.com/#/a?PHPSESSID=1": ("drop_session",),
         "https://example.com/#/?utm_source=x": ("drop_tracking", "drop_fragment"),
         "https://example.com/#/a?": ("drop_empty_query",),
+        "https://example.com/u%CC%88": ("compose_unicode",),
+        "https://a-example.translate.goog/?_x_tr_sl=de": ("unwrap_translation", "drop_tracking"),
+        "https://web.archive.org/web/1/http://a.example/": ("unwrap_archive", "http_to_https"),
+        "https://via.hypothes.is/https://a.example/": ("unwrap_notes",),
     }
     assert {url: normalize(url).rules_applied for url in expected} == expected
 
@@ -169,6 +175,9 @@ HOSTILE = {
     "https://x": ("/..", "/", "/a/..", "/%2e", "/index.html", "/a", "\\"),
     "https://x/": ("%25%32%35", "%", "%2", ".index.html/", "index.php/", "中", "💩", "a&", ";jsessionid="),
     "https://x/..;jsessionid=/": ("..;jsessionid=/",),
+    "https://x/a": ("%CC%81%CC%A7", "%CC%81", "%E1%84%80%E1%85%A1", "%ff%CC%81"),
+    "https://x.translate.goog/?_x_tr_enc=": ("0,", "&_x_tr_enc=0"),
+    "https://web.archive.org": ("/web/1/https:/web.archive.org",),
     "https://x/?": ("&", "a&", "utm_a&", "=", "+", "%", "b&a&", "?"),
     "https://": ("www.", ".", "@", ":", "[", "xn--", "é.", "中", "%41", "1.", "\ufdfa"),
     "https:": ("/",),

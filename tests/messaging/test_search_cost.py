@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 ENTRIES = """
 INSERT INTO messaging_searchentry (message_id, page_id, community_id, created_at, words)
 SELECT id, page_id, community_id, created_at, messaging_search_words(
-    content || CASE WHEN substr(id::text, 30)::int %% 5000 = 7 THEN ' rare' ELSE '' END, payload
+    content || CASE WHEN substr(id::text, 30)::int %% 5000 = 7 THEN ' rare 天' ELSE '' END, payload
 )
 FROM messaging_message WHERE status = 'published'
 """
@@ -120,7 +120,7 @@ def test_a_rare_word_in_a_scope_reads_no_more_rows_than_the_scope_has(entries: d
         assert entries_of(plan_of(search.OF_RARE_WORDS, "'rare'", **scope)) <= rows_max
 
 
-BY_INDEX = ["rare", "rare -post", '"post rare"', "absent"]
+BY_INDEX = ["rare", "天", "rare -post", '"post rare"', "absent"]
 IN_ORDER = ["post", "-post", "-rare", "post or rare", '"post post"', "post -post", 'post -"post post"']
 
 

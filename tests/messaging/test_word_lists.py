@@ -68,6 +68,23 @@ MATCHING = [
     ("bad_*", "bad_word", "bad_"),
     ("a$b_*", "a$b_c", "a$b_"),
     ("हिन्दी", "_हिन्दी_", "हिन्दी"),
+    ("赌博", "我喜欢赌博网站", "赌博"),
+    ("ギャンブル", "オンラインｷﾞｬﾝﾌﾞﾙだ", "ｷﾞｬﾝﾌﾞﾙ"),
+    ("도박", "온라인\u1103\u1169\u1107\u1161\u11a8사이트", "\u1103\u1169\u1107\u1161\u11a8"),
+    ("casino", "CASINOです", "CASINO"),
+    ("bad_word", "这是bad_word吗", "bad_word"),
+    ("bad", "_bad_賭", "bad"),
+    ("buy 賭博", "去buy, 賭博です", "buy, 賭博"),
+    ("พนัน", "เล่นพนันออนไลน์", "พนัน"),
+    ("น้ำ", "ดื่มน้ำเย็น", "น้ำ"),
+    ("ພະນັນ", "ຫຼິ້ນພະນັນ", "ພະນັນ"),
+    ("ល្បែង", "លេងល្បែងស៊ីសង", "ល្បែង"),
+    ("လောင်း", "အွန်လိုင်းလောင်းကစား", "လောင်း"),
+    ("時々", "私は時々行く", "時々"),
+    ("スー*", "スーパー", "スー"),
+    ("كازينو", "كَازِينُو", "كَازِينُو"),
+    ("محمد", "مُحَمَّـــد،", "مُحَمَّـــد"),
+    ("שָׁלוֹם", "שלום", "שלום"),
 ]
 
 APART = [
@@ -84,7 +101,8 @@ APART = [
     ("@bob", "bob @bobby"),
     ("resume", "résumé"),
     ("हि", "हिन्दी"),
-    ("赌博", "我喜欢赌博网站"),
+    *(("도박", "시도 박수"), ("賭博", "賭 博、賭、博"), ("buy賭博", "buy 賭博"), ("ก", "กินกี่")),
+    *(("賭博", "賭場博士"), ("спам", "антиспам спамер"), ("हि", "हिन्दी"), ("كازينو", "الكازينو كازينوهات")),
     ("ｒ", "р"),
     ("bad", "bad_word word_bad a_bad_word"),
     ("word", "bad_word"),
@@ -221,12 +239,14 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "jamo": lambda size: "\u1100\u1161" * (size // 2),
     "gaps": lambda size: ("a" + " " * 99) * (size // 100),
     "cyrillic": lambda size: "привет мир " * (size // 11),
+    "without spaces": lambda size: "賭博" * (size // 2),
 }
 LISTS = {
     "500 words": WORDS,
     "500 prefixes": [word[:-1] + "*" for word in WORDS[::10]],
     "phrases": ["a " * count + "b" for count in range(1, 50)],
     "prefixed phrases": ["a " * count + "b*" for count in range(49)],
+    "without spaces": ["賭博" * count + "賭" for count in range(1, 49)],
     "signs": ["$" * before + "a" + "+" * after for before in range(5) for after in range(1, 5)],
 }
 

@@ -19,6 +19,14 @@ FORMATS = {
     "isso.db": "isso",
     "commento.json": "commento",
 }
+# The small samples by format: what each has, tests/moving/formats/test_origins.py says.
+ORIGINS = {
+    "comentario": "comentario.json.gz",
+    "waline": "waline.json",
+    "twikoo": "twikoo.json",
+    "artalk": "artalk.artrans",
+    "cusdis": "cusdis.db",
+}
 # The exports of which a post is a part of a text.
 TEXTS = ["disqus.xml", "wordpress.xml", "remark42-stream.jsonl", "commento.json"]
 

@@ -36,9 +36,9 @@ def comments(count: int, length: int) -> Iterator[Comment]:
 
 def write(format: str, path: Path, *, megabytes: float, length: int = 1000) -> None:
     """About as many megabytes, in posts of about that many characters."""
-    posts = comments(int(megabytes * MEGABYTE / (length + (100 if format == "isso" else 400))), length)
-    if format == "isso":
-        writing.write_isso(path, posts)
+    posts = comments(int(megabytes * MEGABYTE / (length + (100 if format in writing.DATABASES else 400))), length)
+    if format in writing.DATABASES:
+        writing.DATABASES[format](path, posts)
         return
     with path.open("w") as file:
         file.writelines(TEXTS[format](posts))

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 from time import process_time
+from urllib.parse import quote
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from messaging.markdown.html import to_html, to_plain
+from moving.detours import without_detours
 from moving.html_to_markdown import HTML_MAX, html_to_markdown
 from moving.markdown_escapes import escape
 from tests.waiting import ATTEMPTS
 
 LONG_REFERENCE = f"&#{'1' * 5000};"
+SIGNED = "https%3A%2F%2Ft.example%2Fa_%28b%29%3Fq%3D1%26c%3A{}%3AAbC-EfGh_jKlMnOp&amp;cuid=12"
+DETOUR = f"https://disq.us/url?url={SIGNED.format(2)}"
 CASES = {
+    f'<p>See <a href="{DETOUR}" title="x">https://t.example/a_(b)...</a></p>': "See https://t.example/a_(b)?q=1&c:2",
+    f'<a href="{DETOUR}">t.example/a_…</a> <a href="{DETOUR}">the <b>page</b></a>': (
+        "https://t.example/a_(b)?q=1&c:2 [the **page**](<https://t.example/a_(b)?q=1&c:2>)"
+    ),
+    f"<p>{DETOUR}, {DETOUR.replace('disq.us', 'redirect.disqus.com')}.</p>": (
+        "https://t.example/a_(b)?q=1&c:2, https://t.example/a_(b)?q=1&c:2."
+    ),
+    '<img src="https://c.disquscdn.com/get?url=https%3A%2F%2Fi.example%2Fa%3A1&amp;key=k">': "https://i.example/a:1",
+    '<a href="https://disq.us/url?url=javascript%3Aalert(1)%3AAbC-EfGh_jKlMnOp">x</a> https://disq.us/p/1': (
+        "[x](<https://disq.us/url?url=javascript%3Aalert(1)%3AAbC-EfGh_jKlMnOp>) https://disq.us/p/1"
+    ),
+    '<a href="https://t.example/a.">https://t.example/a.</a>': "[https://t.example/a.](<https://t.example/a.>)",
+    '<a href="https://t.example/ab">see t...</a>': "[see t...](<https://t.example/ab>)",
     f"<p>a {LONG_REFERENCE}</p>": "a \ufffd",
     f'<b>a</b><a href="{LONG_REFERENCE}">{LONG_REFERENCE}</a>': "**a**\ufffd",
     "&#0000000000000065;": "A",
@@ -65,6 +83,14 @@ def test_elements_become_the_marks_of_posts(html: str) -> None:
 )
 def test_marks_that_would_not_be_read_as_such_are_left_out(html: str) -> None:
     assert words(to_plain(html_to_markdown(html))) == words(re.sub("<[^>]*>", "", html))
+
+
+def test_markdown_has_the_targets_of_links_too() -> None:
+    address, target = unescape(DETOUR), "https://t.example/a_%28b%29?q=1&c:2"
+    text = f"[a]({address}) <{address}>, {address}. https://disq.us/url?x=1"
+    assert without_detours(text) == f"[a]({target}) <{target}>, {target}. https://disq.us/url?x=1"
+    inner = f"https://disq.us/url?url={quote(address, safe='')}%3AAbC-EfGh_jKlMnOp"
+    assert without_detours(inner) == target
 
 
 def test_blank_lines_part_paragraphs_of_texts_without_elements() -> None:

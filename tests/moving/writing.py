@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-ADDRESS = "https://lantern.example/a/"
+ADDRESS, OTHER = "https://lantern.example/a/", "https://lantern.example/b/"
 TIME = "2016-05-02T10:00:00Z"
 
 
@@ -25,12 +25,17 @@ class Comment(NamedTuple):
     time: str = TIME
     author: str = "Ada"
     address: str = ADDRESS
+    email: str = ""
 
 
 Comments = Iterable[Comment]
 
 
-def disqus(comments: Comments, addresses: Iterable[str] = (ADDRESS,)) -> Iterator[str]:
+def milliseconds(time: str) -> int | None:
+    return round(datetime.fromisoformat(time).timestamp() * 1000) if time else None
+
+
+def disqus(comments: Comments, addresses: Iterable[str] = (ADDRESS, OTHER)) -> Iterator[str]:
     """All threads come first: `addresses` are those of the comments, and may be more."""
     yield '<?xml version="1.0"?><disqus xmlns="http://disqus.com" xmlns:dsq="http://disqus.com/disqus-internals">\n'
     for address in addresses:
@@ -42,7 +47,7 @@ def disqus(comments: Comments, addresses: Iterable[str] = (ADDRESS,)) -> Iterato
         yield (
             f'<post dsq:id="{each.id}"><message><![CDATA[{each.text}]]></message><createdAt>{each.time}</createdAt>'
             f"<isDeleted>false</isDeleted><isSpam>false</isSpam><author><name>{each.author}</name>"
-            f'<isAnonymous>false</isAnonymous></author><thread dsq:id="{each.address}"/>'
+            f'<email>{each.email}</email><isAnonymous>false</isAnonymous></author><thread dsq:id="{each.address}"/>'
             f'<parent dsq:id="{each.parent or ""}"/></post>\n'
         )
     yield "</disqus>"
@@ -58,10 +63,11 @@ def wordpress(comments: Comments, home: str = "") -> Iterator[str]:
             yield (
                 f"<wp:comment><wp:comment_id>{each.id}</wp:comment_id>"
                 f"<wp:comment_author>{each.author}</wp:comment_author>"
+                f"<wp:comment_author_email>{each.email}</wp:comment_author_email>"
                 f"<wp:comment_date_gmt>{each.time.replace('T', ' ').rstrip('Z')}</wp:comment_date_gmt>"
                 f"<wp:comment_content><![CDATA[{each.text}]]></wp:comment_content>"
                 f"<wp:comment_approved>1</wp:comment_approved><wp:comment_parent>{each.parent}</wp:comment_parent>"
-                "<wp:comment_user_id>1</wp:comment_user_id></wp:comment>\n"
+                f"<wp:comment_user_id>{0 if each.email else 1}</wp:comment_user_id></wp:comment>\n"
             )
         yield "</item>"
     yield "</channel></rss>"
@@ -101,6 +107,67 @@ def commento(comments: Comments) -> Iterator[str]:
     yield '],"commenters":[' + ",".join(map(json.dumps, commenters)) + "]}"
 
 
+def comentario(comments: Comments) -> Iterator[str]:
+    yield '{"version":3,"comments":['
+    for number, each in enumerate(comments):
+        comment = {
+            "id": f"{each.id}",
+            "parentId": f"{each.parent or ''}",
+            "url": f"{each.address}#comentario-{each.id}",
+            "authorName": each.author,
+            "html": each.text,
+            "isApproved": True,
+            "createdTime": each.time,
+        }
+        yield ("," if number else "") + json.dumps(comment)
+    yield "]}"
+
+
+def waline(comments: Comments) -> Iterator[str]:
+    yield '{"type":"waline","version":1,"data":{"Comment":['
+    for number, each in enumerate(comments):
+        comment = {
+            "objectId": f"{each.id}",
+            "pid": f"{each.parent}" if each.parent else None,
+            "url": urlsplit(each.address).path,
+            "nick": each.author,
+            "comment": each.text,
+            "status": "approved",
+            "insertedAt": each.time,
+        }
+        yield ("," if number else "") + json.dumps(comment)
+    yield "]}}"
+
+
+def twikoo(comments: Comments) -> Iterator[str]:
+    for number, each in enumerate(comments):
+        comment = {
+            "_id": f"{each.id}",
+            "pid": f"{each.parent or ''}",
+            "url": urlsplit(each.address).path,
+            "href": each.address,
+            "nick": each.author,
+            "comment": each.text,
+            "created": milliseconds(each.time),
+        }
+        yield ("," if number else "[") + json.dumps(comment)
+    yield "]"
+
+
+def artalk(comments: Comments) -> Iterator[str]:
+    for number, each in enumerate(comments):
+        comment = {
+            "id": f"{each.id}",
+            "rid": f"{each.parent}",
+            "page_key": each.address,
+            "nick": each.author,
+            "content": each.text,
+            "created_at": f"{each.time[:10]} {each.time[11:19]} +0000 UTC",
+        }
+        yield ("," if number else "[") + json.dumps(comment)
+    yield "]"
+
+
 def jsonl(comments: Comments) -> Iterator[str]:
     yield json.dumps({"type": "header", "format": "community-messaging", "version": 1}) + "\n"
     count = 0
@@ -120,14 +187,16 @@ def jsonl(comments: Comments) -> Iterator[str]:
 
 
 TEXTS: dict[str, Callable[[Comments], Iterator[str]]] = {
-    writer.__name__: writer for writer in (disqus, wordpress, remark42, commento, jsonl)
+    writer.__name__: writer
+    for writer in (disqus, wordpress, remark42, commento, comentario, waline, twikoo, artalk, jsonl)
 }
-FORMATS = (*TEXTS, "isso")
+# Those that name pages by their paths.
+PATHS = ("isso", "waline")
 
 
 def write(format: str, path: Path, comments: Comments) -> Path:
-    if format == "isso":
-        return write_isso(path, comments)
+    if format in DATABASES:
+        return DATABASES[format](path, comments)
     with path.open("w") as file:
         file.writelines(TEXTS[format](comments))
     return path
@@ -148,8 +217,30 @@ def write_isso(path: Path, comments: Comments) -> Path:
             if uri not in threads:
                 threads[uri] = len(threads) + 1
                 database.execute("INSERT INTO threads VALUES (?, ?, '')", (threads[uri], uri))
-            created = datetime.fromisoformat(each.time).timestamp()
-            row = (threads[uri], each.id, each.parent or None, created, each.text, each.author)
-            database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, ?, ?, NULL, 2, 1)", row)
+            created = datetime.fromisoformat(each.time).timestamp() if each.time else None
+            row = (threads[uri], each.id, each.parent or None, created, each.text, each.author, each.email)
+            database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, ?, ?, ?, 2, 1)", row)
         database.commit()
     return path
+
+
+def write_cusdis(path: Path, comments: Comments) -> Path:
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE projects (id TEXT PRIMARY KEY)")
+        database.execute("CREATE TABLE pages (id TEXT PRIMARY KEY, slug TEXT, url TEXT, projectId TEXT)")
+        database.execute(
+            "CREATE TABLE comments (id TEXT PRIMARY KEY, pageId TEXT, parentId TEXT, created_at DATETIME, "
+            "deletedAt DATETIME, approved BOOLEAN, moderatorId TEXT, by_email TEXT, by_nickname TEXT, content TEXT)"
+        )
+        for each in comments:
+            database.execute("INSERT OR IGNORE INTO pages VALUES (?, '', ?, '')", (each.address, each.address))
+            created = milliseconds(each.time)
+            row = (f"{each.id}", each.address, f"{each.parent or ''}", created, each.author, each.text)
+            database.execute("INSERT OR IGNORE INTO comments VALUES (?, ?, ?, ?, NULL, 1, NULL, NULL, ?, ?)", row)
+        database.commit()
+    return path
+
+
+DATABASES: dict[str, Callable[[Path, Comments], Path]] = {"isso": write_isso, "cusdis": write_cusdis}
+FORMATS = (*TEXTS, *DATABASES)

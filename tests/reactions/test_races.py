@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from messaging.models import Account, Message
 from reactions.models import Reaction
@@ -15,6 +18,7 @@ from tests.factories import MessageFactory, PersonFactory
 from tests.reactions.counts import counted
 
 pytestmark = pytest.mark.django_db(transaction=True)
+JOIN = import_module("reactions.migrations.0003_one_name_of_each_emoji")
 THREADS = 20
 # Of each thread.
 CALLS = 8
@@ -51,6 +55,39 @@ def _react(person: Account, post: Message, seed: int) -> list[int]:
             reaction_id = response.json["reactionId"] or reaction_id
         statuses.append(response.status)
     return statuses
+
+
+def test_the_migration_joins_earlier_reactions_to_an_emoji_while_people_react(person: Account) -> None:
+    posts, bystander = [MessageFactory() for _ in range(3)], MessageFactory()
+    stored = [":+1:", ":thumbsup:", "👍", ":thumbs_up:", ":heart:", ":party_parrot:", ":+1:"]
+    for post in [*posts, bystander]:
+        mine = stored if post != bystander else [":party_parrot:", "🎉"]
+        for emoji in mine:
+            Reaction.objects.create(message=post, account=PersonFactory(), emoji=emoji)
+        Message.objects.filter(pk=post.pk).update(reaction_counts=Counter(mine), reaction_total=len(mine))
+    Reaction.objects.create(message=posts[0], account=person, emoji=":+1:")
+    Message.objects.filter(pk=posts[0].pk).update(reaction_counts=Counter([*stored, ":+1:"]), reaction_total=8)
+
+    def write(number: int) -> None:
+        if number < 2:
+            with connection.schema_editor(atomic=False) as editor:
+                JOIN.join(None, editor)
+        elif number == 2:
+            _react(person, posts[0], 1)
+        else:
+            _react(PersonFactory(), posts[number % 3], number)
+
+    race(8, write)
+    assert all(not set(counted(post)) & {":+1:", ":thumbsup:", ":thumbs_up:", ":heart:"} for post in posts)
+    assert counted(bystander) == {":party_parrot:": 1, "🎉": 1}
+    alone = MessageFactory(reaction_counts={":+1:": 1, "👍": 1}, reaction_total=2)
+    for emoji, account in ((":+1:", person), ("👍", PersonFactory())):
+        Reaction.objects.create(message=alone, account=account, emoji=emoji)
+    for _ in range(2):
+        write(0)
+        assert counted(alone) == {"👍": 2}
+    body = {"messageId": str(alone.pk), "emoji": ":thumbs-up:"}
+    assert Api.as_person(person).post("/v1/reactions", body).json["action"] == "removed"
 
 
 def test_even_number_of_concurrent_toggles_leaves_no_reaction(post: Message, api: Api) -> None:

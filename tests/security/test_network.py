@@ -54,8 +54,8 @@ MAY_CONNECT = {
     "config/runtime/backups/restoring.py",
     "moving/exports/snapshot.py",
     # Files of SQLite.
-    "moving/formats/isso.py",
     "moving/formats/spill.py",
+    "moving/formats/sqlite_file.py",
     "moving/imports/staged_rows.py",
 }
 

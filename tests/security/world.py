@@ -43,6 +43,7 @@ readInbox             anon    bad  deny      deny   deny   ok      cursor bad   
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPresenceCounts     ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listParticipants      ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
+getImportedPost       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listCommunities       ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getCommunity          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getDiscussion         ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -222,6 +223,11 @@ class World:
             "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
             "getPresenceCounts": Call("POST", "/v1/presence/counts", {"urls": ["https://example.com"]}),
             "listParticipants": Call("GET", f"/v1/presence/participants?pageId={self.post.page_id}"),
+            "getImportedPost": Call(
+                "POST",
+                "/v1/imported",
+                {"embedId": str(self.embed.pk), "url": "https://example.com/", "anchor": "comment-501"},
+            ),
             "listCommunities": Call("GET", "/v1/communities"),
             "getCommunity": Call("GET", f"/v1/communities/{self.community.pk}"),
             "getDiscussion": Call("GET", f"/v1/communities/{self.community.pk}/pages/{self.post.page_id}"),

@@ -6,6 +6,8 @@ import asyncio
 from typing import Any
 from uuid import UUID
 
+from django.db.models.functions import Now
+
 from embeds.models import Embed
 from messaging.models import Webhook, WebhookTarget
 from messaging.services.webhooks import create_webhook
@@ -23,10 +25,18 @@ GLOBAL_URL = "https://93.184.215.14/hook"
 
 
 def a_webhook(agent: TokenHolder, url: str = GLOBAL_URL, **fields: Any) -> Webhook:
-    """Of an agent."""
+    """Of an agent. Its receiver has answered the challenge."""
     owner = agent.request.requester
     kind, target = WebhookTarget.AGENT, agent.account.pk
-    return create_webhook(owner=owner, target_kind=kind, target_id=target, url=url, **fields)[0]
+    webhook = create_webhook(owner=owner, target_kind=kind, target_id=target, url=url, **fields)[0]
+    verify(webhook.pk)
+    webhook.refresh_from_db()
+    return webhook
+
+
+def verify(webhook_id: UUID | str) -> None:
+    """As if its receiver had answered the challenge."""
+    Webhook.objects.filter(pk=webhook_id).update(verified_at=Now())
 
 
 class Owner:
@@ -37,9 +47,11 @@ class Owner:
         self.account = self.embed.owner
         self.api = Api.as_person(self.account)
 
-    def create(self, url: str = GLOBAL_URL, **fields: Any) -> Any:
+    def create(self, url: str = GLOBAL_URL, *, is_verified: bool = True, **fields: Any) -> Any:
         answer = self.api.post(WEBHOOKS, {"url": url, "embedId": str(self.embed.pk), **fields})
         assert answer.status == 201, answer.json
+        if is_verified:
+            verify(answer.json["id"])
         return answer.json
 
     def get(self, webhook: Any) -> Any:
@@ -58,7 +70,8 @@ def send_events(webhook_id: UUID | str) -> list[Outcome]:
     lease_id, outcomes = lease(UUID(str(webhook_id))), []
     assert lease_id is not None, "not due"
     while attempt := next_attempt(lease_id):
-        outcomes.append(asyncio.run(post(attempt.webhook.url, attempt.event.body, attempt.headers)))
+        event = attempt.event
+        outcomes.append(asyncio.run(post(attempt.webhook.url, event.body, attempt.headers, event.challenge)))
         if not record(attempt, outcomes[-1]):
             break
     release(lease_id)

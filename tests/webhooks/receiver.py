@@ -80,11 +80,15 @@ def silence(seconds: float) -> Respond:
 
 @dataclass(slots=True)
 class Receiver:
-    """`respond` may be exchanged at any time; `received` are the requests in their order."""
+    """`respond` may be exchanged at any time; `received` are the requests in their order, without challenges.
+
+    `answer`: what is responded to a challenge; None: as to an event, with which it is stored.
+    """
 
     port: int = 0
     scheme: str = "http"
     respond: Respond = field(default_factory=lambda: status(204))
+    answer: Callable[[str], bytes] | None = str.encode
     received: list[Received] = field(default_factory=list)
 
     @property
@@ -108,6 +112,12 @@ class Receiver:
         return list(dict.fromkeys(request.id for request in self.received))
 
 
+def challenge_in(body: bytes) -> str:
+    """The challenge of a request; empty: it is none."""
+    item = orjson.loads(body) if body.startswith(b"{") else {}
+    return str(item["challenge"]) if item.get("type") == "webhook.challenge" else ""
+
+
 @contextmanager
 def running_receiver(*, certificate: Path | None = None) -> Iterator[Receiver]:
     receiver = Receiver(scheme="http" if certificate is None else "https")
@@ -117,8 +127,14 @@ def running_receiver(*, certificate: Path | None = None) -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
             self.request_received = Received(self.path, headers, body)
-            receiver.received.append(self.request_received)
-            receiver.respond(self)
+            challenge = challenge_in(body)
+            if challenge and receiver.answer:
+                answer = receiver.answer(challenge)
+                status(200, **{"Content-Length": str(len(answer))})(self)
+                self.wfile.write(answer)
+            else:
+                receiver.received.append(self.request_received)
+                receiver.respond(self)
             self.close_connection = True
 
         do_GET = do_POST

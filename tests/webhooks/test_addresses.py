@@ -72,7 +72,7 @@ def test_a_name_is_allowed_if_all_its_addresses_are(monkeypatch: pytest.MonkeyPa
     assert refused.value.error is DeliveryError.ADDRESS_NOT_ALLOWED
 
 
-def test_a_name_without_an_address_is_unresolved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_without_an_address_has_the_error_of_one_that_is_not_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     for host in ["", "a" * 300, "a..b", "no-such-host.invalid", "\u2603" * 100]:
 
         def look_up(host: str, port: int, **_options: Any) -> list[Any]:
@@ -82,7 +82,7 @@ def test_a_name_without_an_address_is_unresolved(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(socket, "getaddrinfo", look_up)
         with pytest.raises(NotSent) as refused:
             resolve(host, 443)
-        assert refused.value.error is DeliveryError.UNRESOLVED, host
+        assert refused.value.error is DeliveryError.ADDRESS_NOT_ALLOWED, host
 
 
 def test_local_addresses_are_allowed_by_the_setting(settings: Any) -> None:

@@ -44,6 +44,14 @@ def test_the_pages_show_the_host_and_no_secret(admin_client: Client) -> None:
     assert "in 5\xa0hours" in read(admin_client, webhook)
 
 
+def test_the_pages_show_that_a_receiver_is_unverified(admin_client: Client) -> None:
+    verified, waiting = Owner().create(URL), Owner().create(URL, is_verified=False)
+    for created, is_shown in ((verified, False), (waiting, True)):
+        row = Webhook.objects.get(pk=created["id"])
+        assert ("unverified" in read(admin_client, row)) is is_shown
+        assert (str(row.pk) in read(admin_client, Webhook, "changelist", verified_at__isempty="1")) is is_shown
+
+
 def test_a_super_admin_disables_with_a_reason_and_enables(admin_client: Client) -> None:
     owner = Owner()
     created = owner.create(URL)

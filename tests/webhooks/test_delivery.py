@@ -175,6 +175,12 @@ def test_the_pauses_grow_and_differ() -> None:
     assert all(max(shorter) < min(longer) for shorter, longer in pairwise(pauses[:8]))
     assert max(pauses[-1]) <= timedelta(hours=3) * (1 + outcomes.JITTER)
     assert pause_after(10_000) <= timedelta(hours=4)
+    # The last attempt is the first one after a day; a server that never agreed gets as many challenges.
+    shortest, attempts = timedelta(), 1
+    while shortest < outcomes.GIVE_UP_AFTER:
+        shortest += min(outcomes.FIRST_PAUSE * 3 ** (attempts - 1), outcomes.LONGEST_PAUSE) * (1 - outcomes.JITTER)
+        attempts += 1
+    assert attempts < 20
 
 
 def test_after_a_day_of_failures_it_is_disabled_until_a_test_succeeds(receiver: Receiver) -> None:

@@ -86,6 +86,43 @@ def test_the_body_of_the_response_is_not_read(receiver: Receiver, brief: None) -
     assert send(receiver.url).is_delivered
 
 
+@pytest.mark.parametrize(
+    ("answer", "code", "error"),
+    [
+        (b"sesame", 200, None),
+        (b"  sesame\r\n", 299, None),
+        (b'{"challenge": "sesame"}', 200, None),
+        (b'"sesame"', 200, None),
+        (b"", 204, "challenge_failed"),
+        (b"Sesame", 200, "challenge_failed"),
+        (b"sesame sesame", 200, "challenge_failed"),
+        (b'["sesame"]', 200, "challenge_failed"),
+        # What repeats each request has not agreed to anything.
+        (b'{"type": "webhook.challenge", "challenge": "sesame"}', 200, "challenge_failed"),
+        (b"sesame" + b"x" * 20_000, 200, "challenge_failed"),
+        (b"sesame", 302, "redirected"),
+        (b"sesame", 404, "refused"),
+    ],
+)
+def test_a_challenge_is_acknowledged_by_its_text(receiver: Receiver, answer: bytes, code: int, error: Any) -> None:
+    receiver.respond = raw(b"HTTP/1.1 %d -\r\nContent-Length: %d\r\n\r\n" % (code, len(answer)) + answer)
+    outcome = asyncio.run(post(receiver.url, BODY, HEADERS, "sesame"))
+    assert (outcome.status_code, outcome.error) == (code, error)
+
+
+def test_an_answer_to_a_challenge_may_end_with_the_connection_and_has_to_end(receiver: Receiver, brief: None) -> None:
+    for data, error in [
+        (b"HTTP/1.1 200 OK\r\n\r\nsesame", None),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nses\r\n3\r\name\r\n0\r\n\r\n", None),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nsesame", "invalid_response"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 10_000_000, "challenge_failed"),
+    ]:
+        receiver.respond = raw(data)
+        assert asyncio.run(post(receiver.url, BODY, HEADERS, "sesame")).error == error, data[:60]
+    receiver.respond = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + b"x" * 90, each=0.05)
+    assert asyncio.run(post(receiver.url, BODY, HEADERS, "sesame")).error is DeliveryError.TIMEOUT
+
+
 def test_an_invalid_or_endless_response_is_an_error(receiver: Receiver) -> None:
     for data in [
         b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 100_000,
@@ -127,11 +164,37 @@ def test_a_receiver_that_never_accepts_tls_is_a_timeout(local: None, brief: None
         assert send(f"https://127.0.0.1:{server.getsockname()[1]}/").error is DeliveryError.TIMEOUT
 
 
-def test_a_name_server_that_does_not_answer_is_a_timeout(
-    local: None, brief: None, monkeypatch: pytest.MonkeyPatch
+def answer_nothing(*_arguments: Any, **_options: Any) -> Any:
+    time.sleep(1.5)
+
+
+def answer_that_none_exists(*_arguments: Any, **_options: Any) -> Any:
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+def answer_an_address(address: str, *more: str) -> Any:
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, 8443)) for each in (address, *more)]
+    return lambda *_arguments, **_options: found
+
+
+@pytest.mark.parametrize(
+    "look_up",
+    [
+        answer_nothing,
+        answer_that_none_exists,
+        answer_an_address("10.0.0.1"),
+        answer_an_address("169.254.169.254", "8.8.8.8"),
+        answer_an_address("fd12:3456::1"),
+    ],
+)
+def test_neither_the_answer_nor_its_time_tells_which_names_exist(
+    brief: None, monkeypatch: pytest.MonkeyPatch, look_up: Any
 ) -> None:
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_arguments, **_options: time.sleep(1.5))
-    assert send("http://receiver.example:8080/").error is DeliveryError.TIMEOUT
+    """The time is that of a whole attempt, whenever the name server has answered."""
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    outcome = send("https://db.corp.example:8443/")
+    assert (outcome.status_code, outcome.error) == (None, DeliveryError.ADDRESS_NOT_ALLOWED)
+    assert outcome.duration_ms >= posting.SECONDS * 1000
 
 
 def test_a_closed_port_is_an_error(local: None) -> None:
@@ -211,7 +274,7 @@ def test_no_connection_to_a_local_address(monkeypatch: pytest.MonkeyPatch) -> No
             require_no_connection(server)
 
 
-def test_a_name_that_moves_to_a_local_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_moves_to_a_local_address_is_refused(brief: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rebinding: the name had a global address when the webhook was created."""
     names = NameServer(monkeypatch, "127.0.0.1")
     with socket.create_server(("127.0.0.1", 0)) as server:

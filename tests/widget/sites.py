@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Page, Request, Route
 
-from embeds.widget.assets import loader, loader_theme
+from embeds.widget.assets import loader, loader_links, loader_theme
 from embeds.widget.ink import ink_on
 from embeds.widget.locales import words
 from tests.browser import PATIENCE_MS
@@ -82,6 +82,8 @@ class Site:
     posts: dict[str, int] = field(default_factory=dict)
     # Those that one embed shows, where they are not all of these.
     posts_of: dict[str, dict[str, int]] = field(default_factory=dict)
+    # The ids of imported posts by embed and anchor.
+    imported: dict[tuple[str, str], str] = field(default_factory=dict)
     # The URLs of each request for counts, and its embed.
     counted: list[list[str]] = field(default_factory=list)
     counted_for: list[str] = field(default_factory=list)
@@ -168,9 +170,15 @@ class Site:
                 body=body,
                 headers={"content-type": "application/json", "access-control-allow-origin": "*"},
             )
-        elif path == "/embed/theme.js":
+        elif path in {"/embed/theme.js", "/embed/links.js"}:
+            module = loader_theme() if path == "/embed/theme.js" else loader_links()
             headers = {"content-type": "text/javascript", "access-control-allow-origin": "*"}
-            route.fulfill(body=loader_theme().plain.decode(), headers=headers)
+            route.fulfill(body=module.plain.decode(), headers=headers)
+        elif path == "/v1/imported":
+            asked = json.loads(request.post_data or "{}")
+            found = self.imported.get((asked["embedId"], asked["anchor"]))
+            headers = {"content-type": "application/json", "access-control-allow-origin": "*"}
+            route.fulfill(body=json.dumps({"messageId": found}), headers=headers)
         elif path == "/v1/presence/counts":
             self._count(route)
         elif path == "/embed/panel":

@@ -17,6 +17,7 @@ from tests.markdown.cases import (
     PARTS,
     PLAIN_PARTS,
     TOO_LONG_ADDRESSES,
+    addresses,
     longest_texts,
     texts_of,
 )
@@ -62,7 +63,12 @@ def as_json(tree: Any) -> Any:
 
 def test_panel_parses_as_the_server_does(live: Live) -> None:
     page = live.open_alone()
-    texts = [case["text"] for case in CASES] + texts_of(PARTS, 1500) + [LONGEST_ADDRESS, *TOO_LONG_ADDRESSES]
+    texts = (
+        [case["text"] for case in CASES]
+        + texts_of(PARTS, 1500)
+        + addresses(1000)
+        + [LONGEST_ADDRESS, *TOO_LONG_ADDRESSES]
+    )
     trees = page.evaluate(PARSE, texts)
     assert trees[: len(CASES)] == [case["tree"] for case in CASES]
     assert [(text, tree) for text, tree in zip(texts, trees, strict=True) if as_json(parse(text)) != tree] == []
@@ -125,6 +131,19 @@ def test_writer_sees_a_preview_and_writes_marks_by_keys_and_paste(live: Live, ad
     expect(area).to_have_value("_one two_")
     area.press("Control+z")
     expect(area).to_have_value("one two")
+    for text, start, marked in (
+        ("これは重要です", 3, "これは*重要*です"),
+        ("**重要**", 2, "**_重要_**"),
+        ("*重要*です", 1, "重要です"),
+        ("a重要", 1, "a*重要*"),
+    ):
+        area.fill(text)
+        area.evaluate("(area, start) => area.setSelectionRange(start, start + 2)", start)
+        area.press("Control+i")
+        expect(area).to_have_value(marked)
+        area.press("Control+i")
+        expect(area).to_have_value(text)
+    area.fill("one two")
     area.press("Control+a")
     area.evaluate(PASTE, "https://example.org/a")
     expect(area).to_have_value("[one two](https://example.org/a)")

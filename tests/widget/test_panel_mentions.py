@@ -4,13 +4,21 @@ what an agent is, who operates it, and when it was approved.
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import FrameLocator, Locator, Page, Request, expect
 
 from agents.services import freeze_agent
+from messaging.changes.mentions import mentions
+from messaging.markdown.html import UNITS_MAX, cost_of
 from messaging.models import Account
+from messaging.word_lists.characters import UNSPACED
 from tests.agents.factories import agent_with_token
 from tests.factories import PersonFactory, SuperAdminFactory
+from tests.markdown.cases import texts_of
 from tests.widget.live import Live
 from tests.widget.test_accessibility import violations_of_state
 
@@ -101,6 +109,68 @@ def test_those_in_the_thread_are_completed_without_the_participants_in_a_list_th
     area.press("Enter")
     expect(options).to_have_count(0)
     expect(area).to_have_value("@be")
+    assert not live.errors
+
+
+PARTS = [
+    *("@ada", "\uff20Bob", "@c_d", "a", "_", "é", "名", "한", "ไ", "م", "\u0e34", " ", "\n\n", "*", "**", "`", "."),
+    *("\\", "[x @eve](https://a.example/)", "https://a.example/@fin", "\u200b", "> ", "(", "@"),
+]
+SOURCE = Path(__file__).parents[2] / "static/embed/later/mentions.js"
+MATCHING = """(pattern) => {
+  const found = [];
+  for (let code = 0; code < 0x110000; code += 1) if (pattern.test(String.fromCodePoint(code))) found.push(code);
+  return found;
+}"""
+
+
+def test_panel_marks_the_handles_that_the_service_finds(live: Live) -> None:
+    texts = texts_of(PARTS, 315)
+    # One of more marks would cost the service too much to parse.
+    together = ["\n\n".join(f"x{text}" for text in texts[start : start + 30]) for start in range(15, 315, 30)]
+    posts = [live.message(content=text) for text in [*(f"x{text}" for text in texts[:9]), *together]]
+    assert all(cost_of(post.content) <= UNITS_MAX for post in posts)
+    page = live.open_alone()
+    for post in posts:
+        content = page.locator(f"#community-post-{post.pk} .content")
+        expect(content).to_have_count(1)
+        shown = [handle[1:].lower() for handle in content.locator(".mention").all_text_contents()]
+        assert shown == list(mentions(post.content)), post.content
+    assert not live.errors
+
+
+def test_panel_and_word_lists_know_the_same_letters_of_scripts_without_spaces(live: Live) -> None:
+    """Unicode has given each character its script for good, so a browser knows more of them at most."""
+    found = re.search(r"const UNSPACED = (/.+/u);", SOURCE.read_text(encoding="utf-8"))
+    assert found
+    in_browser = set(live.open_alone().evaluate(f"() => ({MATCHING})({found[1]})"))
+    pattern = re.compile(f"[{UNSPACED}]")
+    kinds = {"Lo", "Lm", "Lu", "Ll", "Lt", "Nd", "Nl"}
+    known = [
+        code
+        for code in range(0x110000)
+        if unicodedata.category(chr(code)) in kinds and unicodedata.normalize("NFKC", chr(code)) == chr(code)
+    ]
+    assert [hex(code) for code in known if bool(pattern.match(chr(code))) != (code in in_browser)] == []
+
+
+def test_a_name_is_completed_from_each_word_and_each_letter_of_a_script_without_spaces(
+    live: Live, ada: Account
+) -> None:
+    names = ("王小明", "김철수", "สมชาย ใจดี", "Zoë O'Hara")
+    for number, name in enumerate(names):
+        live.message(author=PersonFactory(handle=f"person{number}", name=name))
+    live.signed_in(ada)
+    panel = live.open_alone()
+    area, options = field(panel), panel.locator("#write [role=option]")
+    for begun, name in zip(("谢谢@小", "고마워요@철", "@ใจ", "\uff20hara"), names, strict=True):
+        area.fill("")
+        area.press_sequentially(begun)
+        expect(options).to_contain_text([name])
+    for begun in ("@oë", "x@王", "@ara"):
+        area.fill("")
+        area.press_sequentially(begun)
+        expect(options).to_have_count(0)
     assert not live.errors
 
 

@@ -299,6 +299,27 @@ def test_closing_ends_with_the_session_and_is_of_the_page(live: Live, mod: Accou
     expect(head_menu(page)).to_be_hidden()
 
 
+def test_who_begins_to_write_in_a_closed_discussion_is_told_at_once(live: Live) -> None:
+    post = live.message(content="Published")
+    foreign = live.message(content="Of no community", community=None)
+    live.change(shows="everyone")
+    page = live.open_alone()
+    problem = page.locator(".composer:has(textarea:focus) .problem")
+    with page.expect_response("**/v1/communities/*/pages/*"):
+        page.locator(".composer textarea").first.click()
+    expect(problem).to_be_hidden()
+    close_discussion(community_id=live.embed.community_id, page_id=live.article.pk, by=SuperAdminFactory())
+    page.reload()
+    page.locator(".composer textarea").first.click()
+    expect(problem).to_have_text(CLOSED)
+    post_of(page, post).get_by_role("button", name="Reply").click()
+    expect(problem).to_have_text(CLOSED)
+    post_of(page, foreign).get_by_role("button", name="Reply").click()
+    post_of(page, foreign).locator("textarea").fill("A text")
+    expect(problem).to_be_hidden()
+    assert live.errors == []
+
+
 def test_a_reader_of_a_closed_discussion_is_told_in_words_and_the_text_stays(live: Live, ada: Account) -> None:
     post = live.message(content="Fine")
     live.signed_in(ada)

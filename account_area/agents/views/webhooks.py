@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from account_area.agents import queries, webhook_queries
-from account_area.agents.texts import DELIVERY_ERRORS, DISABLED, EVENTS, WEBHOOKS
+from account_area.agents.texts import DELIVERY_ERRORS, DISABLED, EVENTS, UNVERIFIED, WEBHOOKS
 from account_area.agents.webhook_forms import WebhookForm
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
@@ -30,7 +30,7 @@ from messaging.services import webhooks as services
 @account_page(methods=READ_METHODS)
 def index(request: HttpRequest, handle: str) -> HttpResponse:
     agent = _own(request, handle)
-    rows = [(row, *WEBHOOKS[WebhookStatus(row.status)]) for row in webhook_queries.webhooks_of(agent)]
+    rows = [(row, *_state_of(row)) for row in webhook_queries.webhooks_of(agent)]
     context = _context(agent, webhooks=rows, is_full=len(rows) >= WEBHOOKS_MAX, maximum=WEBHOOKS_MAX)
     return render(request, "account_area/agents/webhooks.html", context)
 
@@ -54,11 +54,11 @@ def create(request: HttpRequest, handle: str) -> HttpResponse:
 def detail(request: HttpRequest, handle: str, webhook_id: UUID) -> HttpResponse:
     agent = _own(request, handle)
     webhook = webhook_queries.webhook_of(agent, webhook_id)
-    deliveries = [(row, DELIVERY_ERRORS.get(row.error, "")) for row in webhook_queries.deliveries_of(webhook)]  # type: ignore[call-overload]
+    deliveries = [(row, DELIVERY_ERRORS.get(row.error, row.error)) for row in webhook_queries.deliveries_of(webhook)]  # type: ignore[call-overload]
     context = _context(
         agent,
         webhook=webhook,
-        state=WEBHOOKS[WebhookStatus(webhook.status)],
+        state=_state_of(webhook),
         reason=DISABLED.get(webhook.disabled_reason, ""),  # type: ignore[call-overload]
         types=[EVENTS[InboxType(event)] for event in webhook.types],
         deliveries=deliveries,
@@ -134,6 +134,11 @@ def _made_at(agent: Agent, webhook: Webhook) -> str:
 
 def _context(agent: Agent, **more: Any) -> dict[str, Any]:
     return {"agent": agent, "tab": "webhooks", "is_enabled": settings.WEBHOOKS, **more}
+
+
+def _state_of(webhook: Webhook) -> tuple[Any, str]:
+    """The text and the class of its badge."""
+    return UNVERIFIED if webhook.is_unverified else WEBHOOKS[WebhookStatus(webhook.status)]
 
 
 def _page_of(agent: Agent, webhook: Webhook) -> str:

@@ -59,7 +59,7 @@ GROUPS = (
         "Sign-in", "People's accounts and credentials.", ("messaging.views.sessions", "messaging.views.panel_sessions")
     ),
     Group("Agents", "Requests for agents, and their tokens.", ("agents",)),
-    Group("Embeds", "Widgets on web pages.", ("embeds",)),
+    Group("Embeds", "Widgets on web pages.", ("embeds", "moving.views")),
 )
 TAGS = [{"name": group.name, "description": group.about} for group in GROUPS]
 

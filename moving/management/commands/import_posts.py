@@ -15,7 +15,9 @@ from config.leases import release
 from messaging.models import Community
 from moving import services
 from moving.exceptions import OtherHosts
-from moving.formats import FORMATS
+from moving.formats import FORMATS, detect
+from moving.imports.addresses import Replacement
+from moving.imports.map_files import replacements
 from moving.imports.progress import EVERY_SECONDS, ProgressLines, Step, Tell
 from moving.imports.report import Report
 from moving.imports.running import Result, digest_of, run
@@ -30,7 +32,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE")
-        parser.add_argument("--from", dest="format", required=True, choices=list(FORMATS), help="what has written FILE")
+        parser.add_argument(
+            "--from", dest="format", choices=list(FORMATS), help="what has written FILE; default: it is recognised"
+        )
         parser.add_argument("--community", required=True, metavar="ID", help="where the posts go")
         parser.add_argument(
             "--map",
@@ -38,7 +42,12 @@ class Command(BaseCommand):
             default=[],
             metavar="OLD=NEW",
             help="replace the beginning OLD of addresses, without scheme and www., by NEW; /=https://site.example/ "
-            "gives paths a host",
+            "gives paths a host, IDENTIFIER=https://site.example/page gives a thread its address",
+        )
+        parser.add_argument(
+            "--map-file",
+            metavar="FILE",
+            help="a CSV of such replacements in two columns; or the report of an earlier run, with a column url added",
         )
         parser.add_argument(
             "--any-host",
@@ -51,11 +60,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["file"])
         report = Path(options["report"] or f"{path}.report.csv")
+        options["format"] = options["format"] or _detected(path)
         try:
+            pairs = self._pairs(options["map_file"])
             services.require_usable(format=options["format"], map=options["map"])
             move = self._move(path, options)
+            chosen = {"is_dry_run": options["dry_run"], "any_host": options["any_host"], "pairs": pairs}
             try:
-                result = self._run(move, path, report, is_dry_run=options["dry_run"], any_host=options["any_host"])
+                result = self._run(move, path, report, **chosen)
             finally:
                 release(move)
         except OtherHosts as refusal:
@@ -63,6 +75,13 @@ class Command(BaseCommand):
         except ApiError as refusal:
             raise CommandError(refusal.message) from None
         self._print(move, result, report, is_dry_run=options["dry_run"])
+
+    def _pairs(self, name: str | None) -> list[Replacement]:
+        """The rows of the file of replacements. Raises InvalidMapFile (400), InvalidMapRow (400)."""
+        try:
+            return replacements(Path(name).read_bytes()) if name else []
+        except OSError as error:
+            raise CommandError(f"{name} cannot be read: {error.strerror}.") from None
 
     def _move(self, path: Path, options: dict[str, Any]) -> Move:
         community_id = options["community"]
@@ -87,12 +106,12 @@ class Command(BaseCommand):
         services.begin(move, map=options["map"])
         return move
 
-    def _run(self, move: Move, path: Path, report: Path, *, is_dry_run: bool, any_host: bool) -> Result:
+    def _run(self, move: Move, path: Path, report: Path, *, is_dry_run: bool, **chosen: Any) -> Result:
         lines = ProgressLines(self.stderr.write)
         tell: Tell = lines if is_dry_run else _Leased(move, lines)
         try:
             with _written(report) as out:
-                result = run(move, path, report=Report(out), tell=tell, is_dry_run=is_dry_run, any_host=any_host)
+                result = run(move, path, report=Report(out), tell=tell, is_dry_run=is_dry_run, **chosen)
         except ApiError as refusal:
             if not is_dry_run:
                 services.fail(move, refusal)
@@ -116,6 +135,12 @@ class Command(BaseCommand):
             self.stdout.write("A dry run: nothing was written.")
         else:
             self.stdout.write(f"import: {move.pk} (to remove it: manage.py undo_import {move.pk})")
+
+
+def _detected(path: Path) -> str:
+    if (found := detect(path)) is None:
+        raise CommandError(f"{path} cannot be read, or is no export that is known: name its program with --from.")
+    return found
 
 
 class _Leased:

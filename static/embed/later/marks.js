@@ -1,14 +1,15 @@
 /** Writes marks of Markdown in a text field: Ctrl or Cmd with B or I, and a link that is pasted on selected words. */
 
-const MARKS = { b: "**", i: "_" };
+// An underscore inside a word is no mark, and scripts without spaces have hardly any other place.
+const MARKS = { b: ["**", "**"], i: ["_", "*"] };
 const ADDRESS = /^(?:https?:\/\/|mailto:)[^\s<>()]+$/i;
 
 export function enableMarks(area) {
   area.addEventListener("keydown", (event) => {
-    const mark = MARKS[event.key.toLowerCase()];
-    if (!mark || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.isComposing) return;
+    const marks = MARKS[event.key.toLowerCase()];
+    if (!marks || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.isComposing) return;
     event.preventDefault();
-    toggleMark(area, mark);
+    toggleMark(area, marks);
   });
   area.addEventListener("paste", (event) => {
     const address = event.clipboardData.getData("text/plain").trim();
@@ -21,12 +22,17 @@ export function enableMarks(area) {
 
 const selectionOf = ({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd);
 
-/** Put the selection between two marks, or remove those around it. */
-function toggleMark(area, mark) {
+/** Put the selection between two marks, the second kind of them inside a word, or remove those around it. */
+function toggleMark(area, [usual, inWord]) {
   const { value, selectionStart: start, selectionEnd: end } = area;
+  const [before, after] = [value.slice(0, start), value.slice(end)];
+  const isAround = (mark) => before.endsWith(mark) && after.startsWith(mark);
+  const isItalic = isAround("*") && (!isAround("**") || isAround("***"));
+  const isInWord = /[\p{L}\p{N}]$/u.test(before) || /^[\p{L}\p{N}]/u.test(after);
+  const mark = isInWord || (inWord === "*" && isItalic) ? inWord : usual;
   const size = mark.length;
   const selected = selectionOf(area);
-  const isMarked = value.slice(start - size, start) === mark && value.slice(end, end + size) === mark;
+  const isMarked = isAround(mark);
   if (isMarked) area.setSelectionRange(start - size, end + size);
   replace(area, isMarked ? selected : `${mark}${selected}${mark}`);
   const first = isMarked ? start - size : start + size;

@@ -4,7 +4,10 @@ import { call } from "../panel/api.js";
 import { fill, h, userText } from "../panel/dom.js";
 import { settings, t } from "../panel/words.js";
 
-const BEGUN = /(?<![\p{L}\p{N}_])@([\p{L}\p{N}_]{0,30})$/u;
+const BEGUN = /(?<!\w)[@\uff20]([\p{L}\p{M}\p{N}_]{0,30})$/u;
+// A word of a name begins after a space, and at each letter of a script without spaces: messaging/word_lists/characters.py.
+export const UNSPACED = /(?=[\p{L}\p{Nd}\p{Nl}])[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{sc=Bopo}\p{scx=Hang}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tale}\p{sc=Talu}\p{sc=Lana}\p{sc=Tavt}\p{sc=Ahom}]/u;
+const WORD = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])[\\p{L}\\p{N}]|${UNSPACED.source}`, "gu");
 const SHOWN_MAX = 5;
 const MOVES = ["ArrowLeft", "ArrowRight", "Home", "End"];
 const participants = new Map();
@@ -25,10 +28,15 @@ async function people({ pageId, authors }) {
   return [...new Map([...authors(), ...others].map((account) => [account.handle, account])).values()];
 }
 
+/** A name from each of its words on. */
+function beginnings(name) {
+  return [...name.matchAll(WORD)].map(({ index }) => name.slice(index));
+}
+
 /** The accounts with this beginning of their handle, then those with this beginning of a word of their name. */
 function matching(accounts, text) {
   const byHandle = accounts.filter(({ handle }) => handle.startsWith(text));
-  const byName = accounts.filter(({ name }) => name.toLowerCase().split(/\s+/).some((word) => word.startsWith(text)));
+  const byName = accounts.filter(({ name }) => beginnings(name.toLowerCase()).some((end) => end.startsWith(text)));
   return [...new Set([...byHandle, ...byName])];
 }
 

@@ -5,6 +5,7 @@ import { fill, h, userText } from "../panel/dom.js";
 import { explain } from "../panel/failures.js";
 import { plainText } from "../panel/markdown.js";
 import { since, t } from "../panel/words.js";
+import { UNSPACED } from "./mentions.js";
 
 const PAUSE_MS = 400;
 const AT_ONCE = 10;
@@ -68,7 +69,8 @@ export class Search {
     clearTimeout(this.timer);
     const text = this.field.value.trim();
     if (text === this.text && !this.hasFailed) return;
-    this.text = text.length < SHORTEST ? "" : text;
+    // By the rule of the service.
+    this.text = text.length < SHORTEST && !UNSPACED.test(text) ? "" : text;
     this.run += 1;
     fill(this.results);
     fill(this.status);

@@ -1,9 +1,28 @@
 /** Which addresses are links. */
 
 const URL_MAX = 2048;
-// No control, space, direction mark, quote, bracket, or punctuation of Chinese and Japanese.
-const BARE = /^https?:\/\/[^\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000-\u303f\ufeff\uff00-\uffef<>"`\\^{|}[\]]+/i;
-const TRAILING = ".,;:!?'*_~\u2019\u201d\u2026\u00bb";
+/**
+ * The CJK characters of the discussion that rules.js names: those of double or half width in East Asian texts, and all
+ * of Hangul, without emoji.
+ */
+export const CJK = String.raw`\u1100-\u11ff\u20a9\u2329\u232a\u2e80-\u303e\u3041-\ua4c6\ua960-\ua97c\uac00-\ud7fb\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uffee\u{16fe0}-\u{1b2fb}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}`;
+// And Thai, Lao, Myanmar and Khmer: scripts in which a word follows an address without a space.
+const UNSPACED = CJK + String.raw`\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff`;
+// Punctuation and invisible characters inside the words of some languages, and among them those that hosts may have.
+const INSIDE_HOSTS = "\u00b7\u05f3\u05f4\u200c\u200d\u30fb";
+const INSIDE = INSIDE_HOSTS + "\u05be\u0f0b\u2010\u2011\u2012\u2013\u2019\u2027\uff65";
+// All other punctuation between ASCII and U+FFFF ends an address, and so do spaces, controls, and ＜, ＞ and ｜.
+const OTHER = String.raw`[^\0-\x7f\p{P}\p{Z}\p{Cc}\p{Cf}＜＞｜]|[\u{10000}-\u{10ffff}]`;
+const BARE = new RegExp(
+  `^([hH][tT][tT][pP][sS]?://(?:[\\w%.:@${INSIDE_HOSTS}-]|${OTHER})+)(?:[/?#](?:[!#-;=?-Z_a-z~${INSIDE}]|${OTHER})*)?`,
+  "u",
+);
+// Where text without a space follows a host or its port. A label such as that of `shopカフェ.jp` goes on.
+const END_OF_HOST = new RegExp(
+  `[/.@][A-Za-z0-9-]*[A-Za-z0-9](?=[${UNSPACED}])(?![${UNSPACED}]+(?:\\.[A-Za-z0-9-]+)+(?::[0-9]*)?$)|:[0-9]+(?=[${UNSPACED}])`,
+  "u",
+);
+const TRAILING = ".,;:!?'*_~" + INSIDE;
 // Browsers differ in what they accept as a host.
 const SAFE = /^(?:https?:\/\/[a-z0-9._:@[\]\u00a1-\uffff-]+(?:[/?#]|$)|mailto:[^?#]+@)/i;
 
@@ -12,7 +31,9 @@ const SAFE = /^(?:https?:\/\/[a-z0-9._:@[\]\u00a1-\uffff-]+(?:[/?#]|$)|mailto:[^
  * URL_MAX. A text may have thousands of addresses in one: each is read to this length only.
  */
 export function bareUrl(text) {
-  const [found = ""] = text.slice(0, URL_MAX + 1).match(BARE) || [];
+  const [all = "", host = ""] = text.slice(0, URL_MAX + 1).match(BARE) || [];
+  const hostEnd = host.match(END_OF_HOST);
+  const found = hostEnd ? host.slice(0, hostEnd.index + hostEnd[0].length) : all;
   if (found.length > URL_MAX) return "";
   let end = found.length;
   let unopened = found.split(")").length - found.split("(").length;

@@ -4,7 +4,7 @@
  * messaging/markdown/rules.py has the same rules; tests/markdown/ compares both.
  */
 
-import { bareUrl, safeUrl } from "./addresses.js";
+import { CJK, bareUrl, safeUrl } from "./addresses.js";
 
 const { ParserBlock, ParserInline, helpers, hr, blockquote, list } = markdownIt;
 // The deepest block of a quote or a list; a list is two levels. What is deeper is a paragraph with its marks.
@@ -17,8 +17,11 @@ const BLOCKS = ["fence", "blockquote", "hr", "list", "paragraph"];
 const INLINES = ["text", "address", "newline", "escape", "backticks", "emphasis", "link", "image"];
 const PAIRS = ["balance_pairs", "emphasis", "fragments_join"];
 const IMAGE = /!\[[^\][\n]{0,500}\]\([^()\n]{0,2048}\)/y;
-// At the ends of a paragraph, as markdown-it-py has them.
+// Beside marks, and at the ends of a paragraph, as markdown-it-py has them.
 const SPACE = /[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+// A CJK character at the end of a text, with a variation selector or as one, and at its beginning.
+const AFTER_CJK = new RegExp(`(?:[${CJK}][\\ufe00-\\ufe0e]?|[\\u2018\\u2019\\u201c\\u201d]\\ufe01|[\\u{e0100}-\\u{e01ef}])$`, "u");
+const BEFORE_CJK = new RegExp(`[${CJK}]`, "uy");
 const SCHEME = /(?:^|[^a-z0-9])(https?)$/i;
 
 /** Returns the tokens of a text. */
@@ -144,9 +147,27 @@ function parseLinkDestination(text, start, max) {
   return { ...found, str: raw.replace(/\\([!-/:-@[-`{-~])/g, "$1") };
 }
 
+class State extends ParserInline.prototype.State {
+  /**
+   * Asterisks beside CJK begin and end marks, although neither spaces nor punctuation surround the words: the rule of
+   * https://github.com/commonmark/commonmark-spec/issues/650.
+   */
+  scanDelims(start, canSplitWord) {
+    const { src, posMax } = this;
+    const found = super.scanDelims(start, canSplitWord);
+    const end = start + found.length;
+    if (!canSplitWord || found.can_open === found.can_close || !start || end >= posMax) return found;
+    if (SPACE.test(src[start - 1]) || SPACE.test(src[end])) return found;
+    BEFORE_CJK.lastIndex = end;
+    const isBeside = AFTER_CJK.test(src.slice(Math.max(0, start - 4), start)) || BEFORE_CJK.test(src);
+    return isBeside ? { ...found, can_open: true, can_close: true } : found;
+  }
+}
+
 function createRules() {
   const block = new ParserBlock();
   const inline = new ParserInline();
+  inline.State = State;
   block.ruler.at("hr", ruler);
   block.ruler.at("blockquote", bounded(blockquote), { alt: ["paragraph", "blockquote", "list"] });
   block.ruler.at("list", bounded(list), { alt: ["paragraph", "blockquote"] });

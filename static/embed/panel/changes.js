@@ -31,6 +31,7 @@ export class Changes {
     if (post) post.update(message);
     else if (!this.thread.news.update(message) && ADDING.includes(type)) this.add(message);
     if (post && reaction) post.reactions.changed(type, reaction);
+    else if (reaction) this.thread.news.passed(message);
     if (isOfMessage) this.updateQuotes(messageId, message);
   }
 

@@ -43,11 +43,12 @@ export class Composer {
     this.element.addEventListener("focusout", () => afterPress(() => this.fold()));
   }
 
-  /** Load the keys for marks, and the list of handles. Both can be typed without. */
+  /** Load the keys for marks, the list of handles, and what tells of a closed discussion. One can write without. */
   async helpWriting() {
     try {
-      const [{ enableMarks }, { Mentions }] = await Promise.all([later("marks"), later("mentions")]);
+      const [{ enableMarks }, { Mentions }, { tellIfClosed }] = await Promise.all([later("marks"), later("mentions"), later("closed")]);
       enableMarks(this.area);
+      tellIfClosed(this);
       this.mentions = new Mentions(this.area, this.panel);
       this.area.after(this.mentions.list);
       this.mentions.update();

@@ -101,6 +101,7 @@ export function merge(thread, page) {
     else if (news.update(message)) continue;
     // An earlier post that has got more reactions is not new.
     else if (sort !== "reactions" || !newest || newestFirst(message, newest)) add(thread, message);
+    else news.passed(message);
   }
   news.hasGap ||= hasGap;
   // Later posts than those of this list may not be shown yet.

@@ -9,8 +9,8 @@ const MARKS = /[*_`[\\]|:\/\/|^[ \t]*(?:[-+>~]|\d{1,9}[.)])/m;
 const PATIENCE_MS = 3000;
 const REL = "ugc nofollow noopener";
 const WITH_DIRECTION = ["p", "li", "blockquote"];
-// By the rule of the service.
-const MENTION = /(?<![\p{L}\p{N}_])(@[A-Za-z0-9_]{3,30})(?![\p{L}\p{N}_])/u;
+// By the rule of the service: messaging/changes/mentions.py.
+const MENTION = /(?<!\w)([@\uff20]\w{3,30})(?!\w)/;
 // In them a handle is no mention.
 const LITERAL = ["code", "pre", "a"];
 

@@ -40,10 +40,19 @@ export class News {
     this.label();
   }
 
+  /**
+   * By reactions, posts do not move while they are read, and the next ones are those after the last. A post that is not
+   * shown and has got a place before it would not be listed.
+   */
+  passed({ parentId, reactionTotal }) {
+    const { sort, cursor, kind, lastLoaded } = this.thread;
+    this.hasGap ||= sort === "reactions" && cursor && !kind && !parentId && reactionTotal >= lastLoaded.reactionTotal;
+  }
+
   label() {
     const n = this.messages.size;
-    this.button.hidden = !n;
-    this.button.textContent = n ? t("panel.news", { n }) : "";
+    this.button.hidden = !n && !(this.hasGap && this.thread.sort === "reactions");
+    this.button.textContent = t(n ? "panel.news" : "panel.reordered", { n });
   }
 
   /**
@@ -68,7 +77,7 @@ export class News {
   }
 
   async open() {
-    if (this.thread.sort !== "newest") await this.thread.choose({ sort: "newest" });
+    if (this.messages.size && this.thread.sort !== "newest") await this.thread.choose({ sort: "newest" });
     else if (this.needsReload) await this.thread.reload();
     else this.insert();
     this.thread.panel.toTop();

@@ -221,7 +221,10 @@ def test_what_is_endless_is_left_out_and_the_rest_is_read_in_bounded_memory(tmp_
 
 @pytest.mark.slow
 @pytest.mark.processes
-@pytest.mark.parametrize("format_name", ["disqus", "wordpress", "remark42", "commento", "isso"])
+@pytest.mark.parametrize(
+    "format_name",
+    ["disqus", "wordpress", "remark42", "commento", "comentario", "waline", "twikoo", "artalk", "isso", "cusdis"],
+)
 def test_a_large_file_is_read_in_the_memory_of_a_small_one(tmp_path: Path, format_name: str) -> None:
     path = tmp_path / "large"
     write(format_name, path, megabytes=30, length=20_000)

@@ -52,15 +52,17 @@ def import_posts(
     report: Path,
     *,
     map: tuple[str, ...] = (),
+    map_file: Path | None = None,
     dry_run: bool = False,
     any_host: bool = True,
 ) -> Imported:
     out, err = StringIO(), StringIO()
     options: dict[str, Any] = {
         "any_host": any_host,
-        "format": format,
+        "format": format or None,
         "community": str(community.pk),
         "map": list(map),
+        "map_file": map_file and str(map_file),
         "report": str(report),
     }
     call_command("import_posts", str(file), **options, dry_run=dry_run, stdout=out, stderr=err)

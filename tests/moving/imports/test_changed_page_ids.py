@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from config.changes.models import Change
 from messaging.models import Community, Message, Page
 from messaging.page_ids import normalize
 from messaging.services.moving import move_page
 from moving.imports import writing
-from moving.models import ImportedAuthor, ImportedPost
+from moving.imports.announcing import announce
+from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
 from tests.agents.racing import race
 from tests.factories import CommunityFactory
 from tests.messaging.test_derived_rows import check
@@ -71,6 +73,17 @@ def test_replies_that_are_written_while_the_page_is_moved_are_on_the_new_page(
     assert {post.page_id for post in posts().values()} == {normalize(URL).page_id}
     assert Page.objects.count() == 1
     check()
+
+
+def test_posts_of_a_page_that_moved_are_announced_on_the_new_page(community: Community, tmp_path: Path) -> None:
+    other = f"{URL}other/"
+    import_own(tmp_path / "b.jsonl", community, {"id": "2", "pageUrl": other})
+    move_page(Page.objects.exclude(pk=normalize(other).page_id).get())
+    Change.objects.all().delete()
+    ImportedPage.objects.update(announced=0)
+    for move in Move.objects.all():
+        announce(move, tell=lambda: None)
+    assert {*Change.objects.values_list("page_id", flat=True)} == {normalize(url).page_id for url in (URL, other)}
 
 
 def test_what_was_imported_without_a_site_is_known_on_a_page_with_another_id(tmp_path: Path) -> None:

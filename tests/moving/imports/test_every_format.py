@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.core.management.base import CommandError
 
 from messaging.models import Community, Message
 from messaging.models.message import CONTENT_MAX
-from tests.moving.imports.importing import HOST, import_posts
-from tests.moving.writing import FORMATS, Comment, write
+from messaging.page_ids import normalize
+from tests.moving.files import ORIGINS, SAMPLES
+from tests.moving.imports.importing import HOST, KEYS, import_posts
+from tests.moving.writing import DATABASES, FORMATS, PATHS, Comment, write
 
 pytestmark = pytest.mark.django_db
 COMMENTS = (
@@ -28,14 +31,52 @@ COMMENTS = (
 def test_hostile_comments_are_reported_and_the_rest_is_imported(
     format: str, community: Community, tmp_path: Path
 ) -> None:
-    file, maps = write(format, tmp_path / "export", COMMENTS), HOST if format == "isso" else ()
+    file, maps = write(format, tmp_path / "export", COMMENTS), HOST if format in PATHS else ()
     imported = import_posts(format, file, community, tmp_path / "r.csv", map=maps)
     assert imported.counts["new"] == 7
     reasons = [(row["source_id"], row["reason"]) for row in imported.report]
     assert [source for source, reason in reasons if "The date is missing, before 1990" in reason] == ["1", "2"]
     assert len([source for source, reason in reasons if "It answers itself" in reason]) == 1
     assert [source for source, reason in reasons if "was cut to 20,000" in reason] == ["6"]
-    assert [source for source, reason in reasons if "the same id" in reason] == ([] if format == "isso" else ["5"])
+    assert [source for source, reason in reasons if "the same id" in reason] == ([] if format in DATABASES else ["5"])
     posts = {message.content[:10].strip(): message for message in Message.objects.filter(community=community)}
     assert posts["answer"].parent_id == posts["good"].pk
     assert len(posts["word word"].content) <= CONTENT_MAX
+
+
+# By format: how many posts of its small sample are read, and how many have an address once paths have a host.
+SAMPLES_OF_ORIGINS = {"comentario": (7, 7), "waline": (7, 6), "twikoo": (7, 6), "artalk": (5, 5), "cusdis": (7, 6)}
+
+
+@pytest.mark.parametrize("format", ORIGINS)
+def test_the_sample_of_an_origin_comes_once_and_its_program_is_recognised(
+    format: str, community: Community, tmp_path: Path
+) -> None:
+    file, report = SAMPLES / ORIGINS[format], tmp_path / "r.csv"
+    found, new = SAMPLES_OF_ORIGINS[format]
+    imported = import_posts("", file, community, report, map=HOST)
+    assert (imported.counts["found in the file"], imported.counts["new"]) == (found, new)
+    again = import_posts(format, file, community, report, map=HOST)
+    assert (again.counts["new"], again.counts["earlier"], again.id) == (0, new, imported.id)
+    pages = set(Message.objects.filter(community=community).values_list("page__normalized_url", flat=True))
+    expected = {KEYS["letters"], KEYS["chinese"]} | (
+        {"https://lantern.example/guestbook.html"} if format == "twikoo" else set()
+    )
+    assert pages == {normalize(url).normalized_url for url in expected}
+    first = Message.objects.get(community=community, content__startswith="The **reading room**")
+    assert (first.author.name, first.created_at.day, first.imported) == ("Maud Pettifer", 3, True)
+    assert first.replies.get().replies.count() == 1
+
+
+def test_a_file_of_another_program_is_refused_with_the_name_of_it(community: Community, tmp_path: Path) -> None:
+    for named, name, program in (
+        ("commento", "comentario.json.gz", "Comentario"),
+        ("isso", "cusdis.db", "Cusdis"),
+        ("disqus", "wordpress.xml", "WordPress"),
+        ("twikoo", "artalk.artrans", "Artalk"),
+    ):
+        with pytest.raises(CommandError, match=rf"It seems to be one of {program}: choose that\.$"):
+            import_posts(named, SAMPLES / name, community, tmp_path / "r.csv")
+    with pytest.raises(CommandError, match="is no export that is known: name its program with --from"):
+        import_posts("", SAMPLES / "hostile" / "page.html", community, tmp_path / "r.csv")
+    assert not Message.objects.filter(community=community).exists()

@@ -273,7 +273,7 @@ def test_replies_and_reactions_to_posts_that_are_left_out_do_not_come(community:
     result = import_posts("disqus", file, community, tmp_path / "r.csv", any_host=False)
     (post,) = Message.objects.filter(community=community)
     assert (post.content, post.parent) == ("Answer", None)
-    assert any("not in the file" in row["reason"] for row in result.report)
+    assert any("left out" in row["reason"] for row in result.report)
 
 
 def test_the_command_obeys_the_same_rule_without_any_host(community: Community, tmp_path: Path) -> None:

@@ -22,7 +22,10 @@ class WebhookCalls(Session):
         types: Sequence[str] | None = None,
         key: str | None = None,
     ) -> Steps[NewWebhook]:
-        """Send the inbox of an agent, or the changes of an embed's community, to a URL (createWebhook)."""
+        """Send the inbox of an agent, or the changes of an embed's community, to a URL (createWebhook).
+
+        Nothing but a challenge is sent before its receiver has answered that: `verifiedAt` of the webhook tells when.
+        """
         body = {"url": url, "agent_id": agent_id, "embed_id": embed_id, "types": list(types) if types else None}
         return self.ask(NewWebhook, write("POST", "/v1/webhooks", key=key, **body))
 

@@ -10,6 +10,7 @@ class PageCommunity(TypedDict):
     name: str
     slug: str
     proved: bool
+    closed: bool
 
 
 class NormalizedUrl(TypedDict):

@@ -14,6 +14,7 @@ class Webhook(TypedDict):
     status: str
     disabledReason: str | None
     disabledDetails: str | None
+    verifiedAt: str | None
     failingSince: str | None
     nextAttemptAt: str | None
     previousSecretUntil: str | None

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from config.api.credentials import CredentialKind
+from config.api.operations import operation
+from config.api.requests import ApiRequest
+from config.api.responses import Response
+from config.api.serializers import render
+from config.api.viewsets import ApiViewSet
+from messaging.exceptions import InvalidUrlError
+from messaging.shown import embed_errors
+from moving.old_links import find_post
+from moving.serializers import ImportedPostBody, ImportedPostSerializer
+
+
+class ImportedPostViewSet(ApiViewSet):
+    @operation(
+        "getImportedPost",
+        callers={CredentialKind.PUBLIC},
+        body=ImportedPostBody,
+        # The loader's request, which thus needs no preflight. As a body, no server logs the address of the page.
+        public_body=True,
+        response=ImportedPostSerializer,
+        errors=(InvalidUrlError, *embed_errors()),
+    )
+    def create(self, request: ApiRequest) -> Response:
+        """Find the post that a link to a comment of an earlier system means, by its anchor on the page."""
+        body = self.body()
+        return self.read_uncached(lambda: render(ImportedPostSerializer, {"message_id": find_post(**body)}))
