@@ -29,7 +29,7 @@ help:
 	@echo 'make cluster   a whole cluster on this machine: PostgreSQL with two standbys, PgBouncer, Redis, three hosts, nginx'
 	@echo 'make cluster-faults   hundreds of faults in such a cluster under load (CLUSTER="primary_killed --times 9" for some)'
 	@echo 'make containers   build the image, and run compose.yaml with podman (root; BUILD_OPTIONS for buildah)'
-	@echo 'make fuzz    send a hundred thousand generated requests to a running service'
+	@echo 'make fuzz    send a hundred thousand generated requests to a running service, and hunt for texts that cost much'
 	@echo 'make translations   collect the texts of pages and mails, and compile their translations (needs gettext)'
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
 
@@ -144,7 +144,7 @@ mutants: venv
 
 fuzz: venv
 	@$(bin)/python -m tests.fuzz $(FUZZ)
-	@EFFORT=10 $(bin)/python -m pytest -q tests/fuzz -k machine
+	@EFFORT=10 $(bin)/python -m pytest -q tests/fuzz -k 'machine or hunt'
 
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \

@@ -24,6 +24,8 @@ SOFT_THROTTLES = {
     "search": (env.integer("THROTTLE_SEARCH_PER_MINUTE", 120), 60),
     # Per client network. Feeds that the response cache serves are not counted.
     "feed": (env.integer("THROTTLE_FEED_PER_MINUTE", 120), 60),
+    # Per client network. A page of a permalink may have a hundred replies, and no cache.
+    "permalink": (env.integer("THROTTLE_PERMALINK_PER_MINUTE", 600), 60),
     "agent_refused": (env.integer("THROTTLE_AGENT_REFUSED_PER_MINUTE", 600), 60),
     # Refused requests of an agent that are counted for the super admins.
     "refusal_note": (600, 60),

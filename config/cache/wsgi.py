@@ -35,6 +35,8 @@ from config.request_ids import HEADER, id_of, serving
 
 PREFIXES = ("/api/", "/v1/", "/feeds/")
 READING = ("GET", "HEAD")
+# Embeds answer by the origin of a page; other reads tell APP_URL alone from other origins, as CORS does.
+BY_ORIGIN = "/api/embeds/"
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Any]
@@ -139,12 +141,13 @@ def cache_key(environ: Environ, query_names: QueryNames) -> Key | None:
     if environ["REQUEST_METHOD"] not in READING or not path.startswith(PREFIXES) or "HTTP_AUTHORIZATION" in environ:
         return None
     get = environ.get
+    origin = get("HTTP_ORIGIN", "")
     return (
         path,
         _known_query(get("QUERY_STRING", ""), path, query_names),
-        get("HTTP_ORIGIN", ""),
+        origin if origin == settings.APP_URL or path.startswith(BY_ORIGIN) else "",
         get("HTTP_HOST", ""),
-        get("HTTP_X_FORWARDED_PROTO", ""),
+        "https" if get("HTTP_X_FORWARDED_PROTO", "").partition(",")[0].strip() == "https" else "",
     )
 
 

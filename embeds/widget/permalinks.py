@@ -22,12 +22,13 @@ from embeds.places import place_of
 from embeds.widget import context
 from embeds.widget.csp import page
 from messaging.excerpts import shortened, title_of
-from messaging.markdown.html import Budget
+from messaging.markdown.html import Rendered
 from messaging.permalinks import place_on_page
 from messaging.queries.message_lists import MessageList, list_messages
 from messaging.queries.message_orders import Sort
 from messaging.queries.messages import visible_message
 from messaging.queries.tombstones import DELETED
+from messaging.services.renderings import Source, render_texts
 
 DESCRIPTION_MAX = 300
 # How much is shown of quotes and of the posts around the linked one. These are up to a hundred, and parsed each time.
@@ -39,7 +40,7 @@ QUOTE_MAX, CONTEXT_MAX = 1_000, 3_000
 def permalink(request: HttpRequest, id: str) -> HttpResponse:
     """Render the page of a post, or 404 if the post is not public."""
     try:
-        throttling.hit_read(request)
+        throttling.hit_read(request, "permalink")
     except RateLimited as refusal:
         return error_response(refusal)
     words = context.language(request)
@@ -47,9 +48,8 @@ def permalink(request: HttpRequest, id: str) -> HttpResponse:
     if linked is None:
         response = render(request, "pages/post_missing.html", words, status=404)
     else:
-        budget = Budget()
-        preview = _preview(linked, words["words"]["panel"]["deleted"], budget)
-        thread = _thread(linked, request.GET.get("cursor"), budget)
+        thread = _thread(linked, request.GET.get("cursor"))
+        preview = _preview(linked, thread["post"], words["words"]["panel"]["deleted"])
         response = render(request, "pages/post.html", words | preview | thread)
     response.headers["Vary"] = "Accept-Language"
     return response
@@ -60,9 +60,8 @@ class Replies(NamedTuple):
     next_cursor: str | None
 
 
-def _preview(linked: dict[str, Any], deleted: str, budget: Budget) -> dict[str, Any]:
-    """The post, and what its link shows in other services; `deleted`: the word for a tombstone."""
-    post = _plain(linked, budget)
+def _preview(linked: dict[str, Any], post: dict[str, Any], deleted: str) -> dict[str, Any]:
+    """What the link of the post shows in other services; `deleted`: the word for a tombstone."""
     page_url = post["pageUrl"]
     place = place_of(message_id=linked["id"], community_id=linked["communityId"], page_url=page_url)
     host = urlsplit(page_url).netloc
@@ -70,7 +69,6 @@ def _preview(linked: dict[str, Any], deleted: str, budget: Budget) -> dict[str, 
     origin = f"http://{host}" if domains.is_host(host) and domains.is_loopback(host) else None
     title = title_of(post["plain"], author=post["author"]["name"], is_reply=post["parentId"] is not None)
     return {
-        "post": post,
         "goes_on": place is not None,
         "place": place or place_on_page(page_url, linked["id"], origin),
         "host": urlsplit(place).netloc if place else host,
@@ -80,14 +78,19 @@ def _preview(linked: dict[str, Any], deleted: str, budget: Budget) -> dict[str, 
     }
 
 
-def _thread(linked: dict[str, Any], cursor: str | None, budget: Budget) -> dict[str, Any]:
-    """The post that this one answers, and its replies, oldest first."""
+def _thread(linked: dict[str, Any], cursor: str | None) -> dict[str, Any]:
+    """The post, the one that it answers, and its replies, oldest first."""
     parent_id = linked["parentId"]
     parent = None if parent_id is None else visible_message(parent_id)
     replies = _replies(linked, cursor)
+    around = [reply for reply in (parent, *replies.shown) if reply]
+    shown = [_sources(linked, None), *(_sources(message, CONTEXT_MAX) for message in around)]
+    texts = render_texts(source for sources in shown for source in sources.values())
+    post, *others = (_plain(message, sources, texts) for message, sources in zip([linked, *around], shown, strict=True))
     return {
-        "parent": parent and _plain(parent, budget, CONTEXT_MAX),
-        "replies": [_plain(reply, budget, CONTEXT_MAX) for reply in replies.shown],
+        "post": post,
+        "parent": others.pop(0) if parent else None,
+        "replies": others,
         "next_cursor": replies.next_cursor,
     }
 
@@ -108,19 +111,27 @@ def _cursor_page(message_id: UUID, cursor: str | None) -> CursorPage:
         return CursorPage.of("thread", query, message=message_id)
 
 
-def _plain(message: dict[str, Any], budget: Budget, size: int | None = None) -> dict[str, Any]:
-    """The message as clients get it, the texts of its payload, and what is shown of its content: `size` characters."""
+def _sources(message: dict[str, Any], size: int | None) -> dict[str, Source]:
+    """What is shown of the texts of a message: `size` characters of its content, and the beginning of its quote."""
+    content, quote = message["content"], message["quote"]
+    sources = {"content": Source(message["id"], content, content[:size])}
+    if quote:
+        sources["quote"] = Source(quote["id"], quote["content"], quote["content"][:QUOTE_MAX])
+    return sources
+
+
+def _plain(message: dict[str, Any], sources: dict[str, Source], texts: dict[Source, Rendered]) -> dict[str, Any]:
+    """The message as clients get it, the texts of its payload, and what is shown of its content and its quote."""
     plain: dict[str, Any] = orjson.loads(to_json(message))
-    content, quote = plain["content"], plain["quote"]
-    text = budget.render(content[:size])
+    text, quote = texts[sources["content"]], sources.get("quote")
     return plain | {
         "plain": text.plain,
         "texts": [text for text in (plain["payload"] or {}).values() if isinstance(text, str)],
         "html": mark_safe(text.html),  # noqa: S308  # nosec B308 B703  it escapes every text
-        "is_cut": size is not None and len(content) > size,
-        "quoted": _quoted(quote["content"], budget) if quote else "",
+        "is_cut": sources["content"].shown != plain["content"],
+        "quoted": _quoted(quote, texts) if quote else "",
     }
 
 
-def _quoted(content: str, budget: Budget) -> str:
-    return budget.render(content[:QUOTE_MAX]).plain + ("…" if len(content) > QUOTE_MAX else "")
+def _quoted(quote: Source, texts: dict[Source, Rendered]) -> str:
+    return texts[quote].plain + ("…" if quote.shown != quote.content else "")

@@ -14,11 +14,12 @@ from django.conf import settings
 
 from config.cache.rendering import to_json
 from messaging.excerpts import title_of
-from messaging.markdown.html import Budget, Rendered
+from messaging.markdown.html import Rendered
 from messaging.permalinks import permalink, place_on_page
 from messaging.queries.feeds import FeedPost
 from messaging.queries.message_sizes import ESCAPED_MAX
 from messaging.queries.page_sizes import PAGE_BYTES
+from messaging.services.renderings import Source, render_texts
 
 # A longer text is cut; its entry has the address of the whole one.
 TEXT_MAX = 5_000
@@ -127,9 +128,9 @@ def _cut(text: str) -> str:
 
 def _fitting(posts: Iterable[FeedPost]) -> list[Entry]:
     """The first posts, as many as fit into a response of PAGE_BYTES."""
-    budget = Budget()
-    shown = [post._replace(content=_cut(post.content)) for post in posts]
-    entries = [Entry(post, budget.render(post.content)) for post in shown]
+    sources = [(post, Source(post.id, post.content, _cut(post.content))) for post in posts]
+    texts = render_texts(source for _post, source in sources)
+    entries = [Entry(post._replace(content=source.shown), texts[source]) for post, source in sources]
     room = PAGE_BYTES - HEAD_BYTES
     if sum(ENTRY_BYTES + ESCAPED_MAX * len(text) for entry in entries for text in entry.texts) <= room:
         return entries

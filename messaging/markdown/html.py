@@ -11,6 +11,7 @@ from functools import lru_cache
 from html import escape
 from typing import NamedTuple
 
+from messaging.markdown.frames import with_frames_in_one_piece
 from messaging.markdown.tree import Node, parse, plain
 
 REL = "ugc nofollow noopener"
@@ -18,8 +19,9 @@ BLOCKS = frozenset({"p", "pre", "blockquote", "ul", "ol", "li"})
 # What one response may parse, in the units of `cost_of`. A unit takes about 1 µs on a processor of 2024.
 UNITS_MAX = 32_000
 # What a character may cost: a line may begin a block, a colon may be that of an address, and at each character that
-# could be a mark the parser tries its rules. It takes a carriage return for the end of a line as well.
-COSTS = {"\n\r:": 32, "*_`[]!>-+\\": 8, "#$%&<=@^{}~": 3}
+# could be a mark the parser tries its rules. It takes a carriage return for the end of a line as well, and reads on
+# from a bracket for the end of the text of a link.
+COSTS = {"\n\r:": 32, "[": 30, "*_`]!>-+\\": 8, "#$%&<=@^{}~": 3}
 
 
 class Rendered(NamedTuple):
@@ -35,13 +37,17 @@ class Budget:
     def __init__(self, units: int = UNITS_MAX) -> None:
         self._left = units
 
-    def render(self, text: str) -> Rendered:
-        """Render a text, or return it as typed if it costs more than is left."""
+    def allows(self, text: str) -> bool:
+        """Whether enough is left to parse this text, which is taken from it."""
         cost = cost_of(text)
         if cost > self._left:
-            return Rendered(_html(Node("p", [text], {})), text)
+            return False
         self._left -= cost
-        return rendered(text)
+        return True
+
+
+def as_typed(text: str) -> Rendered:
+    return Rendered(_html(Node("p", [text], {})), text)
 
 
 def cost_of(text: str) -> int:
@@ -49,10 +55,14 @@ def cost_of(text: str) -> int:
     return sum(cost * sum(map(text.count, marks)) for marks, cost in COSTS.items())
 
 
-@lru_cache(maxsize=128)
-def rendered(text: str) -> Rendered:
+@with_frames_in_one_piece
+def render(text: str) -> Rendered:
     tree = parse(text)
     return Rendered("".join(map(_html, tree)), "\n".join(lines(tree)))
+
+
+# For the texts that are rendered often: those without marks, in feeds.
+rendered = lru_cache(maxsize=128)(render)
 
 
 def to_html(text: str) -> str:

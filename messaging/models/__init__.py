@@ -1,6 +1,6 @@
 from messaging.models.account import Account, AccountKind, HandleClaim
 from messaging.models.community import Community, Embedding, PreModeration
-from messaging.models.derived import CommunityCount, PageCommunityCount, PageCount, SearchEntry
+from messaging.models.derived import CommunityCount, PageCommunityCount, PageCount, Rendering, SearchEntry
 from messaging.models.desk import BulkJob, ChangedRow, JobState, SavedList
 from messaging.models.erased_handle import ErasedHandle, ErasedHandleKey
 from messaging.models.message import Message, MessageStatus
@@ -72,6 +72,7 @@ __all__ = [
     "PreModeration",
     "ReadyReason",
     "ReasonFor",
+    "Rendering",
     "Report",
     "ReportReason",
     "SavedList",

@@ -1,7 +1,7 @@
 """Rows that the database derives from posts: triggers on the table of posts write them (see migration 0010).
 
 Every change of a post also changes these rows, in the same transaction. They have no foreign keys, whose checks would
-cost as much as the rows.
+cost as much as the rows. A rendering is written when a text is first read (`messaging.services.renderings`).
 """
 
 from __future__ import annotations
@@ -72,3 +72,14 @@ class SearchEntry(models.Model):
                 name="search_newest_of_community",
             ),
         ]
+
+
+class Rendering(models.Model):
+    """What is shown of the text of a post; `source` is a digest of it. A trigger deletes the row with the text."""
+
+    pk = models.CompositePrimaryKey("message_id", "source")
+    message_id = models.UUIDField()
+    source = models.BinaryField()
+    renderer = models.BigIntegerField()
+    html = models.TextField()
+    plain = models.TextField()

@@ -34,7 +34,7 @@ class SearchViewSet(ApiViewSet):
         """Search the published posts and replies. Best match first, then newest.
 
         Every word must occur, in any case and with or without accents; `"…"` is a phrase, `or` an alternative,
-        `-word` must not occur. The newest 1,000 matches are ranked.
+        `-word` must not occur. The newest 1,000 matches are ranked by how often they have the words.
         """
         query = self.query()
         page_id = query.get("page_id")

@@ -211,6 +211,15 @@ def test_a_known_parameter_with_an_encoded_name_is_part_of_the_key(call: Call) -
     assert call("/api/messages", f"pageId={post.page_id}&%6Cimit=1").body.count(b'"replyCount"') == 1
 
 
+def test_headers_that_change_no_response_are_no_part_of_the_key(call: Call) -> None:
+    path = f"/feeds/pages/{MessageFactory().page_id}.atom"
+    first = call(path)
+    for header, value in (("ORIGIN", "https://x1.example"), ("X_FORWARDED_PROTO", "x1"), ("X_FORWARDED_PROTO", "http")):
+        sent = call(path, **{f"HTTP_{header}": value})
+        assert (sent.status, sent.queries, sent.body, sent.headers) == (200, 0, first.body, first.headers)
+    assert call(path, HTTP_X_FORWARDED_PROTO="https, http").queries > 0
+
+
 def test_a_foreign_host_is_refused_when_the_path_is_cached(call: Call) -> None:
     assert call("/v1/smart-tags").status == 200
     assert call("/v1/smart-tags", HTTP_HOST="evil.example").status == 400
@@ -271,7 +280,7 @@ def test_a_refreshed_response_is_what_django_would_send(call: Call, django_paths
         refreshed = call(path, query, HTTP_ORIGIN="https://good.example")
         assert django_paths == []
         # Another key, so this one enters Django.
-        sent = call(path, query, HTTP_ORIGIN="https://good.example", HTTP_X_FORWARDED_PROTO="http")
+        sent = call(path, query, HTTP_ORIGIN="https://good.example", HTTP_X_FORWARDED_PROTO="https")
         assert django_paths == [path]
         assert (refreshed.status, refreshed.body, refreshed.headers) == (200, sent.body, sent.headers)
 

@@ -18,6 +18,7 @@ from messaging.markdown.rules import RULES
 from messaging.models.message import CONTENT_MAX
 from messaging.queries.feeds import POSTS_MAX, FeedPost
 
+pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 ID = UUID("0199f000-0000-7000-8000-000000000000")
 # Texts that take a parser of Markdown much longer than prose of the same length.

@@ -43,6 +43,17 @@ def test_a_hit_sends_no_query_and_revalidates_by_its_etag(call: Call) -> None:
         assert (again.status, again.body, again.queries) == (304, b"", 0)
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_feeds_have_a_throttle_which_does_not_count_hits(call: Call, settings: Any, method: str) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"feed": (2, 60)}
+    post, here = MessageFactory(community=CommunityFactory()), {"REMOTE_ADDR": "198.51.100.7"}
+    first, second, third, _ = paths_of(post)
+    statuses = [call(path, "", method, **here).status for path in (first, first, second, second, third, first)]
+    assert statuses == [200, 200, 200, 200, 429, 200]
+    assert call(f"/api/messages/{post.pk}", **here).status == 200
+    assert call(third, REMOTE_ADDR="203.0.113.7").status == 200
+
+
 def rename(message: Any) -> None:
     ensure_person(handle=message.author.handle, name="Renamed", password=None, is_staff=False, is_superuser=False)
 

@@ -21,6 +21,7 @@ from messaging.queries.feeds import POSTS_MAX, FeedPost
 from messaging.queries.page_sizes import PAGE_BYTES
 from tests.feeds import reading
 
+pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 ID = UUID("0199f000-0000-7000-8000-000000000000")
 URL = "https://example.com/a?b=1&c=2"

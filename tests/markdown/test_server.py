@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
@@ -16,7 +17,7 @@ from markdown_it.rules_inline import StateInline
 from messaging.changes.mentions import MENTION
 from messaging.excerpts import excerpt
 from messaging.markdown import reading
-from messaging.markdown.html import to_html, to_plain
+from messaging.markdown.html import rendered, to_html, to_plain
 from messaging.markdown.reading import as_read, text_nodes
 from messaging.markdown.rules import LABEL_MAX, LABEL_READS, LEVEL_MAX, RULES
 from messaging.markdown.tree import DEPTH_MAX, Node, parse
@@ -137,6 +138,21 @@ def test_html_of_a_post() -> None:
         '<p dir="auto"><strong>One</strong> &lt;b&gt;<br>'
         '<a href="https://a.example/" rel="ugc nofollow noopener" target="_blank">two</a> (a.example)</p>'
     )
+
+
+def test_no_depth_of_the_stack_makes_a_text_dearer() -> None:
+    """Where memory for frames would end inside the loop of the parser, each of its calls would ask for a page of it."""
+
+    def at_depth(depth: int) -> int:
+        if depth:
+            return at_depth(depth - 1)
+        rendered.cache_clear()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        to_html("<" * 400)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    at_depth(0)
+    assert max(at_depth(depth) for depth in range(180)) < 300
 
 
 def test_a_text_that_is_not_parsed_reads_as_its_tree(monkeypatch: pytest.MonkeyPatch) -> None:

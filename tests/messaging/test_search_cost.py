@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.plugin import DjangoDbBlocker
 
 from messaging.queries import search
+from tests import plans
 from tests.api import Api
-from tests.factories import MessageFactory
+from tests.factories import MessageFactory, PageFactory
 from tests.messaging.test_list_messages_cost import OTHERS, POSTS, REPLIES, load_long_page
 from tests.module_rows import undone_after_module
 from tests.plans import generic_plan, indexes, rows_read
@@ -45,7 +46,7 @@ def plan_of(matches: str, query: str, **scope: Any) -> dict[str, Any]:
     """The generic plan of the second statement of a search."""
     matching = search.Scope(scope).applied_to(matches)
     statement = search.RANKED.format(matches=matching, after="true", limit=11)
-    return generic_plan(statement, {"query": query, **scope})
+    return generic_plan(statement, {"query": query, "any": query, **scope})
 
 
 def entries_of(plan: dict[str, Any]) -> int:
@@ -130,3 +131,19 @@ def test_the_index_is_used_for_rare_words_that_must_occur(entries: dict[str, str
         (ranking,) = (query for query in captured if "ts_rank" in query["sql"])
         # The other way reads a limited number of posts.
         assert (f"LIMIT {search.READ_MAX}" in ranking["sql"]) == (q in IN_ORDER), q
+
+
+@pytest.mark.parametrize(("first", "last"), [("", ""), ('"', '"'), ("-absent ", "")])
+def test_long_posts_that_repeat_all_words_cost_no_more_than_with_alternatives(first: str, last: str) -> None:
+    """PostgreSQL compares the places of each pair of words that must occur: each of the eight is there 254 times."""
+    words, page = ["ak", "al", "am", "an", "bk", "bl", "bm", "bn"], PageFactory()
+    for _ in range(20):
+        MessageFactory(page=page, content=f"{' '.join(words)} " * 254)
+
+    def cost(q: str) -> float:
+        with CaptureQueriesContext(connection) as captured:
+            assert len(Api().get("/v1/search", q=q, pageId=page.pk, limit=1).json["messages"]) == 1
+        (ranking,) = (query["sql"] for query in captured if "ts_rank" in query["sql"])
+        return min(float(plans.plan_of(ranking)["Actual Total Time"]) for _ in range(3))
+
+    assert cost(first + " ".join(words) + last) < 20 * cost(" or ".join(words))

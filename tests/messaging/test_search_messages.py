@@ -117,11 +117,12 @@ def test_the_answer_is_a_list_of_messages() -> None:
 
 def test_more_occurrences_rank_first_and_newest_of_equal_rank() -> None:
     page = PageFactory()
-    texts = ["light", "light light light", "light", "light light"]
+    texts = ["light house", "light light house house", "light house", "light light house"]
     posts = [
         MessageFactory(page=page, content=text, created_at=START + timedelta(minutes=n)) for n, text in enumerate(texts)
     ]
-    assert found("light") == [str(posts[place].pk) for place in (1, 3, 2, 0)]
+    for q in ("light house", "light or house", '"light house"', "light house -far"):
+        assert found(q) == [str(posts[place].pk) for place in (1, 3, 2, 0)], q
 
 
 def test_a_scope_limits_the_search() -> None:

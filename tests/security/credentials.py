@@ -63,6 +63,7 @@ OPEN_COLUMNS = {
     "messaging_accountrecordpart.data": "the record of an erased account",
     "messaging_erasedhandle.digest": "of a handle",
     "messaging_erasedhandlekey.encrypted_key": "hides erased handles, encrypted",
+    "messaging_rendering.source": "a digest of a public text",
     "messaging_webhook.previous_secret_until": "a time",
     "messaging_webhookdelivery.status_code": "of a response",
     "moving_move.digest": "of the file of an import",
