@@ -48,7 +48,7 @@ class InvalidMapRow(ApiError):
 
     def __init__(self, *, row: int, new: str) -> None:
         self.row = row
-        super().__init__(f'Correct row {row} of the file of addresses: "{new}" is no web address.', field="map_file")
+        super().__init__(f"Correct row {row} of the file of addresses: '{new}' is no web address.", field="map_file")
 
 
 class UnknownFormat(ApiError):

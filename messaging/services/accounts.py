@@ -99,6 +99,7 @@ def ensure_person(
     return _update_person(account_id=known.pk, name=name, encoded=encoded, is_staff=is_staff, is_superuser=is_superuser)
 
 
+@retried
 @transaction.atomic
 def _update_person(
     *, account_id: UUID, name: str | None, encoded: str | None, is_staff: bool, is_superuser: bool

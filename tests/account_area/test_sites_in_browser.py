@@ -74,7 +74,7 @@ def test_from_the_list_to_a_widget_that_is_seen(
     visit = browser_context.new_page()
     visit.goto(site_with(page, live_server.url, code))
     expect(visit.locator("community-embed .trigger")).to_have_text("Talk to us")
-    expect(page.get_by_role("status")).to_contain_text("We have seen your widget on site.example")
+    expect(page.get_by_role("status")).to_contain_text("We have seen your widget on http://site.example")
     page.get_by_role("link", name="Done").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Harbour Gazette")
 
@@ -126,7 +126,7 @@ def test_the_keyboard_alone_puts_a_discussion_in_the_page_and_goes_back_without_
     visit = browser_context.new_page()
     visit.goto(site_with(page, live_server.url, code))
     expect(visit.frame_locator("community-embed iframe").get_by_role("heading", name="No posts yet")).to_be_visible()
-    expect(page.get_by_role("status")).to_contain_text("We have seen your widget on site.example")
+    expect(page.get_by_role("status")).to_contain_text("We have seen your widget on http://site.example")
     assert [site.name for site in Embed.objects.filter(owner=owner)] == ["Harbour News"]
 
 

@@ -19,12 +19,13 @@ from tests.api import Api
 pytestmark = pytest.mark.django_db
 UNSAFE = ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"]
 # The writes without a token, which accept any valid token; every other write of agents declares scopes.
-# Writes without a credential, the read by POST, and the gateway, whose subrequests are checked as these requests are.
+# Writes without a credential, the reads by POST, and the gateway, whose subrequests are checked as these requests are.
 PUBLIC_WRITES = {
     ("POST", "/mcp"),
     ("POST", "/v1/presence/normalize-url"),
     ("POST", "/api/embeds/analytics/events"),
     ("POST", "/v1/presence/counts"),
+    ("POST", "/v1/imported"),
 }
 SAMPLES = {"str": "x", "int": "1", "slug": "x", "uuid": str(UUID(int=7)), "path": "x", "handle": "abc"}
 
