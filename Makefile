@@ -34,8 +34,8 @@ help:
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
 
 run: python
-	@$(PYTHON) config/runtime/install.py requirements.lock
-	@exec $(bin)/python -m config.runtime.run
+	@$(PYTHON) runtime/install.py requirements.lock
+	@exec $(bin)/python -m runtime.run
 
 pytest = $(bin)/python -m pytest -n 3 --dist worksteal
 
@@ -99,7 +99,7 @@ prose: venv
 	$(bin)/python -m pytest -q -n 0 -m prose tests/documents
 
 security: venv
-	$(bin)/bandit --quiet --configfile pyproject.toml --recursive config messaging agents reactions embeds mails moving mcp_server account_area desk clients manage.py
+	$(bin)/bandit --quiet --configfile pyproject.toml --recursive config kernel runtime messaging agents reactions embeds mails moving mcp_server account_area desk clients manage.py
 
 types: venv
 	@echo mypy
@@ -118,7 +118,7 @@ description: venv
 	@$(manage) spectacular --validate --fail-on-warn --file /dev/null
 
 venv: python
-	@$(PYTHON) config/runtime/install.py requirements.lock requirements-dev.lock
+	@$(PYTHON) runtime/install.py requirements.lock requirements-dev.lock
 
 python:
 	@test -n '$(PYTHON)' || { echo 'Python 3.11 or newer is needed; `python3` here is' \

@@ -11,9 +11,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import BaseCommand, ManagementUtility
 from django.db import DatabaseError, OperationalError
 
-from config.database.deployment import use_direct_connections
-from config.database.errors import first_line, full_disk
-from config.runtime import garbage
+from kernel.database.deployment import use_direct_connections
+from kernel.database.errors import first_line, full_disk
+from runtime import garbage
 
 
 class Commands(ManagementUtility):

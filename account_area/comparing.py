@@ -11,8 +11,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from account_area.forms import AccountForm
-from config.admin.edit_conflicts import fingerprint, read, written
-from config.api.exceptions import ApiError
+from kernel.admin.edit_conflicts import fingerprint, read, written
+from kernel.api.exceptions import ApiError
 
 SHOWN_MAX = 200
 

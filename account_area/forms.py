@@ -12,8 +12,8 @@ from django.db import transaction
 from django.forms.renderers import TemplatesSetting
 
 from account_area.refusals import sentence
-from config.api.exceptions import ApiError, InvalidInput
-from config.writes.retries import retried
+from kernel.api.exceptions import ApiError, InvalidInput
+from kernel.writes.retries import retried
 
 Result = TypeVar("Result")
 # Statuses that a person can mend in the form; others are pages.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.http import HttpRequest
 
-from config import languages
+from kernel import languages
 
 
 def of_request(request: HttpRequest) -> str:

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
-from config.changes.unread import count_unread
+from kernel.changes.unread import count_unread
 
 ROOT = "/account/"
 INBOX = f"{ROOT}inbox/"

@@ -17,11 +17,11 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from account_area import languages
 from account_area.refusals import sentence
-from config.api import throttling
-from config.api.exception_handler import as_api_error
-from config.api.exceptions import ApiError, InvalidInput, MethodNotAllowed, NotFound, NotOwner
-from config.api.requests import contains_nul
-from config.second_factor import needs_second_factor
+from kernel.api import throttling
+from kernel.api.exception_handler import as_api_error
+from kernel.api.exceptions import ApiError, InvalidInput, MethodNotAllowed, NotFound, NotOwner
+from kernel.api.requests import contains_nul
+from kernel.second_factor import needs_second_factor
 
 View = Callable[..., HttpResponse]
 READ_METHODS = ("GET", "HEAD")

@@ -4,7 +4,7 @@ from typing import cast
 
 from django.http import HttpRequest
 
-from config.api.credentials import Credential, CredentialKind
+from kernel.api.credentials import Credential, CredentialKind
 from messaging.models import Account
 
 

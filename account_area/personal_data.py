@@ -12,8 +12,8 @@ from django.contrib.sessions.models import Session
 from django.db.models import Exists, OuterRef
 
 from account_area.models import AccountSession
-from config.database.batches import in_batches
-from config.personal_data import Section, Subject
+from kernel.database.batches import in_batches
+from kernel.personal_data import Section, Subject
 from messaging.personal_data.exporters import table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from config.api.exceptions import ApiError
+from kernel.api.exceptions import ApiError
 from messaging.exceptions import SignInClosed
 
 SENTENCES = {

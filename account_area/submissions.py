@@ -23,9 +23,9 @@ from django.utils.translation import gettext_lazy as _
 
 from account_area.forms import AccountForm
 from account_area.models import Submission
-from config.api.exceptions import InvalidInput
-from config.api.ids import new_id
-from config.writes.deletion import delete_in_batches
+from kernel.api.exceptions import InvalidInput
+from kernel.api.ids import new_id
+from kernel.writes.deletion import delete_in_batches
 from messaging.models import Account
 
 Row = TypeVar("Row", bound=models.Model)

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from agents import last_used, tokens
 from agents.exceptions import OperatorBeingErased
-from config.api.credentials import Credential, CredentialKind
-from config.api.exceptions import InvalidToken, TokenExpired, TokenRevoked
-from config.database.sql import Row, fetch_all, fetch_one
-from config.writes import idempotency
-from config.writes.idempotency import IdempotencyKey
+from kernel.api.credentials import Credential, CredentialKind
+from kernel.api.exceptions import InvalidToken, TokenExpired, TokenRevoked
+from kernel.database.sql import Row, fetch_all, fetch_one
+from kernel.writes import idempotency
+from kernel.writes.idempotency import IdempotencyKey
 from messaging.models import AccountKind
 
 STORED = ", ".join(f"stored.{name}" for name in idempotency.COLUMNS)

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from agents.models import Agent, AgentRequest, AgentToken
-from config.changes.log import NewChange, append
+from kernel.changes.log import NewChange, append
 from messaging.changes.service_events import about_request
 from messaging.changes.types import InboxType
 from messaging.models import Account

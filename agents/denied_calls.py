@@ -14,9 +14,9 @@ from django.http.response import HttpResponseBase
 
 from agents.models import RefusedCall
 from agents.models.refused_call import CODE_MAX
-from config.api import throttling
-from config.api.exceptions import RateLimited
-from config.writes.deletion import delete_in_batches
+from kernel.api import throttling
+from kernel.api.exceptions import RateLimited
+from kernel.writes.deletion import delete_in_batches
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 
 from agents.models import RequestStatus
-from config.api.exceptions import SuperAdminRequired
-from config.api.filters import ChoiceFilter
+from kernel.api.exceptions import SuperAdminRequired
+from kernel.api.filters import ChoiceFilter
 
 
 class OwnOrAllFilter(filters.FilterSet):

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import Error, connections
 
-from config.database.sql import execute
+from kernel.database.sql import execute
 
 logger = logging.getLogger(__name__)
 

@@ -11,13 +11,13 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from agents import authentication, denied_calls, tokens
-from config.api import throttling
-from config.api.authentication import bearer_of
-from config.api.credentials import Credential
-from config.api.exception_handler import response_to
-from config.api.exceptions import InvalidToken
-from config.api.operations import operation_of
-from config.writes.idempotency import IdempotencyKey
+from kernel.api import throttling
+from kernel.api.authentication import bearer_of
+from kernel.api.credentials import Credential
+from kernel.api.exception_handler import response_to
+from kernel.api.exceptions import InvalidToken
+from kernel.api.operations import operation_of
+from kernel.writes.idempotency import IdempotencyKey
 
 
 class AgentTokenMiddleware:

@@ -13,9 +13,9 @@ from agents.cache_tags import agent_tag
 from agents.exceptions import RequestNotPending
 from agents.models import Agent, AgentRequest, AgentToken, RefusedCall
 from agents.services.requests import cancel_request
-from config.admin.audit import forget_entries_about
-from config.cache.versions import invalidate
-from config.personal_data import Section, Subject
+from kernel.admin.audit import forget_entries_about
+from kernel.cache.versions import invalidate
+from kernel.personal_data import Section, Subject
 from messaging.models import Account
 from messaging.personal_data import exporters
 from messaging.personal_data.exporters import table

@@ -4,7 +4,7 @@ from agents.views.public import AgentViewSet
 from agents.views.requests import AgentRequestViewSet
 from agents.views.self import AgentSelfViewSet
 from agents.views.tokens import AgentTokenViewSet
-from config.api.viewsets import router
+from kernel.api.viewsets import router
 
 routes = router()
 routes.register("v1/agent", AgentSelfViewSet, basename="agent-self")

@@ -1,7 +1,7 @@
 """The settings of addresses: what the service listens on, how it is reached, who is told of vulnerabilities."""
 
 from config import env
-from config.runtime import bind_address
+from runtime import bind_address
 
 PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
 BASE_URL = env.origin("BASE_URL", bind_address.origin(PORT))

@@ -8,8 +8,8 @@ from django.conf import settings
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup(set_prefix=False)
 
-from config.changes.streams.application import StreamApplication  # noqa: E402  after the setup
-from config.metrics import publishing  # noqa: E402
+from kernel.changes.streams.application import StreamApplication  # noqa: E402  after the setup
+from kernel.metrics import publishing  # noqa: E402
 
 application = StreamApplication()
 if settings.METRICS:

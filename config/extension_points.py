@@ -1,7 +1,7 @@
 """Dotted paths to what the apps add to packages that may not import them (see the import rules in pyproject.toml)."""
 
 # Functions that find, once a second, the credentials of open streams that are no longer valid.
-CREDENTIAL_CHECKS = ["config.api.jwt.ended_people", "agents.authentication.ended_agents"]
+CREDENTIAL_CHECKS = ["kernel.api.jwt.ended_people", "agents.authentication.ended_agents"]
 # A function that finds ids of moved pages: `(page_ids) -> set[str]`, those of these and those that redirect to these.
 MOVED_PAGES = "messaging.services.moving.moved_pages"
 # The rules that the content of a new message must pass.
@@ -16,8 +16,8 @@ PAGE_COMMUNITIES = "embeds.page_communities.communities_of_page"
 WEBHOOK_TARGETS = ["embeds.webhooks.EmbedTargets", "agents.webhooks.AgentTargets"]
 # The functions that the command `prune` calls: `(now, dry_run) -> {kind of row: deleted}`.
 PRUNERS = [
-    "config.writes.pruning.prune",
-    "config.changes.pruning.prune",
+    "kernel.writes.pruning.prune",
+    "kernel.changes.pruning.prune",
     "messaging.personal_data.exports.prune",
     "messaging.personal_data.records.prune",
     "messaging.services.bulk_jobs.prune",
@@ -40,7 +40,7 @@ PRUNERS = [
     "desk.rolling.pruning.prune",
     "moving.pruning.prune",
 ]
-# What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see config.personal_data). A
+# What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see kernel.personal_data). A
 # section must not contain secrets.
 PERSON_EXPORTERS = [
     "account_area.personal_data.sections",
@@ -49,14 +49,14 @@ PERSON_EXPORTERS = [
     "reactions.personal_data.sections",
     "agents.personal_data.sections",
     "embeds.personal_data.sections",
-    "config.changes.personal_data.sections",
+    "kernel.changes.personal_data.sections",
     "mails.personal_data.sections",
     "desk.personal_data.sections",
     "moving.personal_data.sections",
 ]
 # What was decided about an account, for its record: as above, and not in the export of the person.
 RECORD_EXPORTERS = ["desk.records.decisions"]
-# The functions that erase people, in this order: `(subject: Subject) -> int` (see config.personal_data). Each call runs
+# The functions that erase people, in this order: `(subject: Subject) -> int` (see kernel.personal_data). Each call runs
 # in a transaction of its own, changes at most a batch of rows and returns their number; it is repeated until it returns
 # 0. An interrupted erasure starts again with the first function. After the last one, no row may refer to an account of
 # the subject.
@@ -75,10 +75,10 @@ PERSON_ERASERS = [
     "embeds.personal_data.erase",
     "agents.personal_data.erase",
     "agents.personal_data.erase_mentions",
-    "config.changes.personal_data.erase",
-    "config.changes.personal_data.erase_mentions",
-    "config.writes.personal_data.erase",
-    "config.admin.personal_data.erase",
+    "kernel.changes.personal_data.erase",
+    "kernel.changes.personal_data.erase_mentions",
+    "kernel.writes.personal_data.erase",
+    "kernel.admin.personal_data.erase",
     "account_area.personal_data.erase_sessions",
     "messaging.personal_data.erasers.sign_ins",
     "messaging.personal_data.erasers.handles",

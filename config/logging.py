@@ -77,7 +77,7 @@ LOGGING = {
         },
         "json": {"()": "config.logging.JsonFormatter"},
     },
-    "filters": {"request_id": {"()": "config.request_ids.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "kernel.request_ids.RequestIdFilter"}},
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",

@@ -8,11 +8,11 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env
-from config.runtime.postgres import embedded
+from runtime.postgres import embedded
 
 NAMES = ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")
 # Secrets that are still used after a rotation, as <name>_PREVIOUS. The previous SECRET_KEY is only compared by
-# `config.fingerprints`.
+# `kernel.fingerprints`.
 OUTLIVED = ("ROOT_KEY", "TOKEN_PEPPER")
 # The same minimum as in Django's check of SECRET_KEY.
 SECRET_MIN = 50

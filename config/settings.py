@@ -4,21 +4,21 @@ from pathlib import Path
 
 from config import env, secrets
 from config.address_settings import *
-from config.api.api_settings import *
-from config.api.jwt_settings import jwt_settings
-from config.api.throttle_rates import ATTEMPT_LIMITS, SOFT_THROTTLES
-from config.cache.django_cache import caches
-from config.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
-from config.database import deployment
 from config.domain_settings import *
 from config.extension_points import *
 from config.logging import LOGGING
 from config.mail_settings import *
-from config.metrics.metrics_settings import *
-from config.runtime import postgres
 from config.sign_in_settings import *
 from config.transport_settings import *
 from config.webhook_settings import *
+from kernel.api.api_settings import *
+from kernel.api.jwt_settings import jwt_settings
+from kernel.api.throttle_rates import ATTEMPT_LIMITS, SOFT_THROTTLES
+from kernel.cache.django_cache import caches
+from kernel.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
+from kernel.database import deployment
+from kernel.metrics.metrics_settings import *
+from runtime import postgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / ".data")
@@ -55,19 +55,19 @@ IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "
 # statement; 0: one by one.
 TOKEN_USE_SECONDS = 1
 SIGHTING_SECONDS = 1
-# Seconds for which a process collects commits before it wakes the streams (see config.changes.wakeups); 0: one by one.
+# Seconds for which a process collects commits before it wakes the streams (see kernel.changes.wakeups); 0: one by one.
 WAKEUP_SECONDS = 0.05
-# How often the housekeeping of `config.runtime.scheduler` runs; 0: cron runs it.
+# How often the housekeeping of `runtime.scheduler` runs; 0: cron runs it.
 HOUSEKEEPING_MINUTES = env.integer("HOUSEKEEPING_MINUTES", 60)
-# Whether exports, records and steps of imports start the process that carries them out (see config.spawning). Without
-# it, they wait for the next run of their command, by the scheduler or by cron.
+# Whether exports, records and steps of imports start the process that carries them out (see kernel.jobs.spawning).
+# Without it, they wait for the next run of their command, by the scheduler or by cron.
 PERSON_JOBS = env.flag("PERSON_JOBS", default=True)
 
 # Whether a start creates the demo. Its token is then on the pages of the API, except with an https BASE_URL.
 DEMO = env.flag("DEMO", default=True)
 
 INSTALLED_APPS = [
-    "config.admin.apps.SuperAdminConfig",
+    "kernel.admin.apps.SuperAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -84,9 +84,9 @@ INSTALLED_APPS = [
     "allauth.mfa",
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
-    "config.writes",
-    "config.changes",
-    "config.runtime",
+    "kernel.writes",
+    "kernel.changes",
+    "runtime",
     "messaging",
     "agents",
     "reactions",
@@ -99,26 +99,26 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     # The first, so that every response and every log line has the id.
-    "config.api.middleware.RequestIdMiddleware",
-    "config.api.middleware.ContentSecurityPolicyMiddleware",
-    "config.api.html_errors.HtmlErrorsMiddleware",
-    "config.api.cors.CorsMiddleware",
-    "config.api.middleware.EntryMiddleware",
+    "kernel.api.middleware.RequestIdMiddleware",
+    "kernel.api.middleware.ContentSecurityPolicyMiddleware",
+    "kernel.api.html_errors.HtmlErrorsMiddleware",
+    "kernel.api.cors.CorsMiddleware",
+    "kernel.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Before all that may refuse a request in `process_view`.
-    "config.api.middleware.OperationNameMiddleware",
-    # Before CsrfViewMiddleware, whose 403 would come first; `config.writes.checks` verifies the order.
+    "kernel.api.middleware.OperationNameMiddleware",
+    # Before CsrfViewMiddleware, whose 403 would come first; `kernel.writes.checks` verifies the order.
     # IdempotencyMiddleware calls the view of a write itself: `process_view` of later middlewares does not run for it.
-    "config.api.subrequests.SubrequestMiddleware",
+    "kernel.api.subrequests.SubrequestMiddleware",
     "agents.middleware.AgentTokenMiddleware",
-    "config.api.scopes.ScopeMiddleware",
-    "config.writes.middleware.IdempotencyMiddleware",
-    "config.pages.middleware.PageSessionMiddleware",
+    "kernel.api.scopes.ScopeMiddleware",
+    "kernel.writes.middleware.IdempotencyMiddleware",
+    "kernel.pages.middleware.PageSessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "config.pages.middleware.PageAuthenticationMiddleware",
-    "config.api.uploads.UploadMiddleware",
-    "config.pages.middleware.PageMessageMiddleware",
+    "kernel.pages.middleware.PageAuthenticationMiddleware",
+    "kernel.api.uploads.UploadMiddleware",
+    "kernel.pages.middleware.PageMessageMiddleware",
     "account_area.sign_in.middleware.SignInMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -140,7 +140,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "account_area.navigation.navigation",
             ],
-            "libraries": {"admin_formatting": "config.admin.templatetags.admin_formatting"},
+            "libraries": {"admin_formatting": "kernel.admin.templatetags.admin_formatting"},
         },
     },
 ]
@@ -149,13 +149,13 @@ TEMPLATES = [
 STATEMENT_TIMEOUT = env.integer("STATEMENT_TIMEOUT", 5000)
 DATABASES = deployment.databases(postgres.embedded(DATA_DIR).url, statement_timeout=STATEMENT_TIMEOUT)
 if env.text("READ_DATABASE_URL"):
-    DATABASE_ROUTERS = ["config.database.routing.StandbyRouter"]
+    DATABASE_ROUTERS = ["kernel.database.routing.StandbyRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
 CACHES = caches(REDIS_URL)
 
-# The response cache of each worker: its size, and the maximum age of a response (see config.cache.versions).
+# The response cache of each worker: its size, and the maximum age of a response (see kernel.cache.versions).
 # Release 1.0 calls the variable KEPT_ANSWER_MEGABYTES, which this release accepts.
 RESPONSE_CACHE_BYTES = env.integer("RESPONSE_CACHE_MEGABYTES", env.integer("KEPT_ANSWER_MEGABYTES", 32)) * 1024 * 1024
 RESPONSE_CACHE_SECONDS = 2.0 if REDIS_URL else 5.0

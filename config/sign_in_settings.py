@@ -17,7 +17,7 @@ DAY = 24 * 3600
 # Whether super admins need a second factor.
 ADMIN_MFA = env.flag("ADMIN_MFA", default=False)
 
-SESSION_ENGINE = "config.pages.sessions"
+SESSION_ENGINE = "kernel.pages.sessions"
 # The row of a session ends, at the latest, so long after its last use (see account_area.sign_in.sessions).
 SESSION_COOKIE_AGE = 14 * DAY
 # A link to a new password, in seconds.
@@ -40,7 +40,7 @@ ACCOUNT_CHANGE_EMAIL = True
 ACCOUNT_SESSION_REMEMBER = True
 # How old the password or code may be that changes of address and second factors need (account_area.sign_in.recent).
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
-# The soft throttles of `config.api.throttling` count instead, for all workers together.
+# The soft throttles of `kernel.api.throttling` count instead, for all workers together.
 ACCOUNT_RATE_LIMITS = False
 MFA_RATE_LIMITS = False
 

@@ -18,7 +18,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
-CSRF_FAILURE_VIEW = "config.api.exception_handler.csrf_failure"
+CSRF_FAILURE_VIEW = "kernel.api.exception_handler.csrf_failure"
 
 X_FRAME_OPTIONS = "DENY"
 

@@ -6,10 +6,10 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from config.api import error_pages
-from config.api.exception_handler import read_only
-from config.api.openapi.views import DocumentView, RedocView, SwaggerView
-from config.api.public_documents import any_origin
+from kernel.api import error_pages
+from kernel.api.exception_handler import read_only
+from kernel.api.openapi.views import DocumentView, RedocView, SwaggerView
+from kernel.api.public_documents import any_origin
 
 # Pages that people open without the slash. Operations have no slash and never redirect.
 PAGES = ("account", "admin", "demo", "docs/errors", "api/docs", "api/redoc", "api/schema")
@@ -23,7 +23,7 @@ urlpatterns = [
     path("", include("embeds.widget.urls")),
     path("", include("mails.urls")),
     path("", include("moving.urls")),
-    path("", include("config.discovery.urls")),
+    path("", include("kernel.discovery.urls")),
     path("api/schema/", any_origin(DocumentView.as_view()), name="schema"),
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="docs"),
     path("api/redoc/", RedocView.as_view(url_name="schema"), name="redoc"),
@@ -34,7 +34,7 @@ urlpatterns = [
     *(path(page, read_only(RedirectView.as_view(url=f"/{page}/"))) for page in PAGES),
 ]
 
-handler400 = "config.api.exception_handler.bad_request"
-handler403 = "config.api.exception_handler.permission_denied"
-handler404 = "config.api.exception_handler.not_found"
-handler500 = "config.api.exception_handler.server_error"
+handler400 = "kernel.api.exception_handler.bad_request"
+handler403 = "kernel.api.exception_handler.permission_denied"
+handler404 = "kernel.api.exception_handler.not_found"
+handler500 = "kernel.api.exception_handler.server_error"

@@ -8,13 +8,13 @@ from django.core.handlers import base
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, reset_queries
 
-from config.api.operations import query_names
-from config.api.request_bodies import drain_request_body
-from config.cache.wsgi import cache_responses
-from config.compression import compress_for_own_pages
-from config.metrics.wsgi import observe_requests
-from config.probes import watching
-from config.probes.wsgi import answer_probes
+from kernel.api.operations import query_names
+from kernel.api.request_bodies import drain_request_body
+from kernel.cache.wsgi import cache_responses
+from kernel.compression import compress_for_own_pages
+from kernel.metrics.wsgi import observe_requests
+from kernel.probes import watching
+from kernel.probes.wsgi import answer_probes
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

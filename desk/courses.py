@@ -13,12 +13,12 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from agents.models import Agent, RefusedCall
-from config.database.sql import database_now
-from config.plots import Plot, Series, days_until
 from desk.dashboard import courses_of, is_counted
 from desk.models import Of
 from desk.rolling.days import DAYS
 from embeds.models import Embed
+from kernel.database.sql import database_now
+from kernel.plots import Plot, Series, days_until
 from messaging.models import Account, Community
 
 Found = Mapping[tuple[UUID, str], dict[date, int]]

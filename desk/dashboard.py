@@ -14,8 +14,6 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.db.models import Model
 
-from config.database.sql import database_now
-from config.plots import Counts, Line, Plot, Series, days_until, values_of
 from config.version import VERSION
 from desk.actions import Sentence, sentence_of
 from desk.durations import duration
@@ -23,6 +21,8 @@ from desk.health.checks import Check, checks
 from desk.health.watching import troubles
 from desk.models import DailyCount, DailyTotal, RollUp, Top, Total, Trouble
 from desk.rolling.days import DAYS, TOP_MAX, TOPS
+from kernel.database.sql import database_now
+from kernel.plots import Counts, Line, Plot, Series, days_until, values_of
 from messaging.models import Account, Community
 
 ACTIONS_SHOWN_MAX = 10

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from config.changes.rows import Cursor, Position
+from kernel.changes.rows import Cursor, Position
 
 KIND_MAX = 20
 NAME_MAX = 80

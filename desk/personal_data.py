@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
-from config.personal_data import Section, Subject
 from desk.models import DailyCount, Top
+from kernel.personal_data import Section, Subject
 
 
 def sections(account_id: UUID) -> Iterable[Section]:

@@ -21,10 +21,10 @@ from django.http import FileResponse
 from django.utils.timezone import now
 
 from agents.models import Agent
-from config.admin.actions import REASON_MAX
-from config.admin.audit import log_decision
-from config.database.batches import in_batches
-from config.personal_data import Section
+from kernel.admin.actions import REASON_MAX
+from kernel.admin.audit import log_decision
+from kernel.database.batches import in_batches
+from kernel.personal_data import Section
 from messaging.models import Account, Message
 from messaging.models.account import HANDLE_MAX, OF_SERVICE
 from messaging.personal_data.archive import write_archive

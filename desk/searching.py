@@ -18,8 +18,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from agents.models import Agent
-from config.api.ids import is_id
-from config.database.sql import fetch_all
+from kernel.api.ids import is_id
+from kernel.database.sql import fetch_all
 from messaging.admin.searching import condition_for
 from messaging.models import Account, AccountKind, Community, Message
 from messaging.queries.search import EVERYTHING, find_matches

@@ -12,10 +12,10 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
-from config.admin.site import SuperAdminSite
 from desk.forms import NoticesForm
 from desk.records import RecordForm, name_of, record_of
 from desk.searching import Finding, find
+from kernel.admin.site import SuperAdminSite
 from mails.addresses import verified_addresses
 from mails.preferences import set_preferences
 from messaging.exceptions import ExportNotFound

@@ -7,11 +7,11 @@ from uuid import UUID
 
 import orjson
 
-from config.database.sql import fetch_all
 from embeds import domains
 from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 from embeds.lookup import find_active_embed
 from embeds.widget.demo import panel_origins
+from kernel.database.sql import fetch_all
 from messaging.content_rules import Column, Draft, refuse_blocked
 from messaging.exceptions import CommunityMismatch
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from config.api.ids import is_id
 from embeds.models import Embed
 from embeds.services import create_embed
+from kernel.api.ids import is_id
 from messaging.demo import DemoContext
 
 NAME = "Demo"

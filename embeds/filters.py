@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from django_filters import rest_framework as filters
 
-from config.api.filters import ChoiceFilter
 from embeds.models import EmbedStatus
+from kernel.api.filters import ChoiceFilter
 
 
 class EmbedFilter(filters.FilterSet):

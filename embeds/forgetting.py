@@ -11,12 +11,12 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, Q
 
-from config.cache.versions import invalidate
-from config.database.sql import database_now, execute
-from config.writes.retries import retried
 from embeds.analytics.rollup import LOCK
 from embeds.models import DailyCount, DailyVisitors, Embed, EmbedStatus, Sighting
 from embeds.models.embed import default_page_rules, default_trigger_config
+from kernel.cache.versions import invalidate
+from kernel.database.sql import database_now, execute
+from kernel.writes.retries import retried
 from messaging.cache_tags import embed_tag
 from messaging.deleted_accounts import DELETED_NAME
 from messaging.models import Webhook, WebhookTarget

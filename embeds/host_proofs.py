@@ -20,15 +20,15 @@ from django.db import transaction
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest
 
-from config.admin.audit import log_decision
-from config.api.exceptions import InvalidInput, RateLimited
-from config.database.sql import database_now
-from config.spawning import spawn_after_commit
-from config.writes.retries import retried
 from embeds import domains, txt_records
 from embeds.exceptions import DomainChecksOff, HostNotFound, TooManyHosts
 from embeds.models import HostProof, HostState
 from embeds.models.host_proof import LABEL, LOST_AFTER, VALUE_MAX, VALUES_MAX
+from kernel.admin.audit import log_decision
+from kernel.api.exceptions import InvalidInput, RateLimited
+from kernel.database.sql import database_now
+from kernel.jobs.spawning import spawn_after_commit
+from kernel.writes.retries import retried
 from messaging.models import Account
 from messaging.services.moderators import moderated_community
 

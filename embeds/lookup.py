@@ -9,11 +9,11 @@ from uuid import UUID
 
 import orjson
 
-from config.api.ids import parse_id
-from config.database.sql import fetch_one
 from embeds import domains
 from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 from embeds.models import EmbedStatus
+from kernel.api.ids import parse_id
+from kernel.database.sql import fetch_one
 
 FIND = """
 SELECT id, status, community_id, domain_whitelist, domain_blacklist, (clock_timestamp() AT TIME ZONE 'UTC')::date,

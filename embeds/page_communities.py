@@ -10,11 +10,11 @@ from typing import Any
 
 from django.conf import settings
 
-from config.database.sql import fetch_all
 from embeds import domains
 from embeds.models import EmbedStatus
 from embeds.models.host_proof import LOST_AFTER
 from embeds.sightings import STORED_DAYS
+from kernel.database.sql import fetch_all
 from messaging.page_ids import NormalizedUrl
 from messaging.queries.discussions import CURRENT_PAGE, IS_CLOSED_ON
 from messaging.services.pages import PageCommunity

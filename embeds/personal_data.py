@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
-from config.admin.audit import forget_entries_about
-from config.cache.versions import invalidate
-from config.database.sql import database_now
-from config.personal_data import Section, Subject
 from embeds.forgetting import blank, delete_numbers
 from embeds.models import Embed, Sighting
+from kernel.admin.audit import forget_entries_about
+from kernel.cache.versions import invalidate
+from kernel.database.sql import database_now
+from kernel.personal_data import Section, Subject
 from messaging.cache_tags import embed_tag
 from messaging.personal_data.exporters import table
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from uuid import UUID
 
-from config.database.sql import fetch_all
 from embeds.domains import host_of_url
+from kernel.database.sql import fetch_all
 
 Page = tuple[UUID | None, str]
 PLAIN = """

@@ -8,13 +8,13 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from config.admin.audit import log_decision, transition
-from config.api.exceptions import InvalidInput, NotOwner
-from config.cache.versions import invalidate
-from config.writes.retries import retried
 from embeds.exceptions import EmbedDisabled, EmbedNotFound, NothingToTrust
 from embeds.models import Embed, EmbedStatus
 from embeds.models.embed import EmbedMode, PageRuleType, default_page_rules, default_trigger_config
+from kernel.admin.audit import log_decision, transition
+from kernel.api.exceptions import InvalidInput, NotOwner
+from kernel.cache.versions import invalidate
+from kernel.writes.retries import retried
 from messaging.cache_tags import embed_tag
 from messaging.models import Account, Act, WebhookTarget
 from messaging.services.decisions import note_for_moderators

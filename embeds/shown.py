@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from config.database.sql import fetch_one
 from embeds.exceptions import EmbedNotActive, EmbedNotFound
 from embeds.models import EmbedStatus, Shows
+from kernel.database.sql import fetch_one
 from messaging.queries.shown import Shown
 
 FIND = """

@@ -17,11 +17,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db import Error, connections, transaction
 
-from config.database.sql import execute
-from config.writes.deletion import delete_old_in_batches
 from embeds.domains import OPAQUE, is_host
 from embeds.models import Sighting
 from embeds.models.embed import DOMAIN_MAX
+from kernel.database.sql import execute
+from kernel.writes.deletion import delete_old_in_batches
 
 logger = logging.getLogger(__name__)
 

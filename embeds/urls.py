@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from config.api.viewsets import router
 from embeds.views.analytics import AnalyticsViewSet
 from embeds.views.config import ClientConfigViewSet, EmbedConfigViewSet
 from embeds.views.hosts import HostViewSet
 from embeds.views.instances import EmbedViewSet
 from embeds.views.moderation import CommunityEmbedViewSet
+from kernel.api.viewsets import router
 
 routes = router()
 routes.register("api/embeds", ClientConfigViewSet, basename="embed-client-config")

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.db import transaction
 
-from config.changes import reading
-from config.changes.exceptions import CursorExpired
-from config.changes.rows import ChangeRow, Cursor
-from config.database.sql import database_now
+from kernel.changes import reading
+from kernel.changes.exceptions import CursorExpired
+from kernel.changes.rows import ChangeRow, Cursor
+from kernel.database.sql import database_now
 from mails.addresses import verified_addresses
 from mails.kinds import Frequency, Kind, next_mail_at
 from mails.models import Collector, Mailing, Notice

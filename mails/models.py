@@ -7,8 +7,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from config.changes.rows import Cursor, Position
-from config.leases import Leased, LeasedQuerySet
+from kernel.changes.rows import Cursor, Position
+from kernel.jobs.leases import Leased, LeasedQuerySet
 from mails.kinds import Frequency, Kind, default_frequency
 
 KIND_MAX = 12

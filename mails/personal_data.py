@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
-from config.changes.personal_data import erase_reasons
-from config.personal_data import Section, Subject
+from kernel.changes.personal_data import erase_reasons
+from kernel.personal_data import Section, Subject
 from mails.models import Mailing, Notice, RefusedAddress
 from messaging.personal_data.moderation import with_reasons_of
 

@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
-from config.database.sql import database_now
-from config.writes.retries import retried
+from kernel.database.sql import database_now
+from kernel.writes.retries import retried
 from mails.kinds import FOR_SUPER_ADMINS, Frequency, Kind, default_frequency, next_mail_at
 from mails.models import Mailing, RefusedAddress
 from messaging.models import Account

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from config.changes.rows import ChangeRow
+from kernel.changes.rows import ChangeRow
 from mails.kinds import Kind
 from messaging.changes.service_events import SERVICE, ServiceEvent
 from messaging.changes.types import InboxType

@@ -10,7 +10,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import Min
 from django.db.models.functions import Greatest, Now
 
-from config.database.sql import database_now
+from kernel.database.sql import database_now
 from mails.addresses import usable_address
 from mails.collecting import OLD
 from mails.composing import compose

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.urls import reverse
 
-from config.api import signing
+from kernel.api import signing
 from mails.kinds import Kind
 
 PURPOSE = "mail-unsubscribe"

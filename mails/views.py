@@ -7,9 +7,9 @@ from django.shortcuts import render
 from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 
-from config.api.exception_handler import error_response
-from config.api.exceptions import MethodNotAllowed
-from config.languages import of_request
+from kernel.api.exception_handler import error_response
+from kernel.api.exceptions import MethodNotAllowed
+from kernel.languages import of_request
 from mails import preferences
 from mails.kinds import Kind
 from mails.unsubscribing import account_of

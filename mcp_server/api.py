@@ -11,12 +11,12 @@ from typing import Any
 import orjson
 from django.http import HttpRequest
 
-from config.api import subrequests
-from config.api.credentials import Credential
-from config.database.sql import database_now
-from config.writes import idempotency
-from config.writes.idempotency import IdempotencyKey
-from config.writes.models import StoredResponse
+from kernel.api import subrequests
+from kernel.api.credentials import Credential
+from kernel.database.sql import database_now
+from kernel.writes import idempotency
+from kernel.writes.idempotency import IdempotencyKey
+from kernel.writes.models import StoredResponse
 
 # For so long a repeated call without a key is taken for a retry.
 DERIVED_KEY_SECONDS = 600

@@ -14,8 +14,8 @@ from django.conf import settings
 from django.urls import reverse
 from django_mcpz.server import MCPServer, public
 
-from config.api.credentials import Credential, CredentialKind
 from config.version import VERSION
+from kernel.api.credentials import Credential, CredentialKind
 from mcp_server.tools import TOOLS, Tool
 
 NAME = "community-messaging"

@@ -8,14 +8,14 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django_mcpz.jsonrpc import INVALID_REQUEST, PARSE_ERROR, read_id
 
-from config.api.credentials import CredentialKind
-from config.api.exceptions import ApiError
-from config.api.operations import operation
-from config.api.parsers import check_media_type
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.strict_json import parse_json
-from config.api.viewsets import ApiViewSet
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import ApiError
+from kernel.api.operations import operation
+from kernel.api.parsers import check_media_type
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.strict_json import parse_json
+from kernel.api.viewsets import ApiViewSet
 from mcp_server.server import Caller, server_for
 
 

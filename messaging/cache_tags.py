@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from config.cache.versions import invalidate
+from kernel.cache.versions import invalidate
 
 # The tag of every list of communities: their names, rules and numbers of posts.
 COMMUNITIES = "communities"

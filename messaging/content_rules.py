@@ -16,7 +16,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from config.api.exceptions import ApiError
+from kernel.api.exceptions import ApiError
 from messaging.exceptions import ContentBlocked
 from messaging.markdown.reading import as_read
 from messaging.models import Community

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.conf import settings
 
-from config.api.credentials import Credential, CredentialKind
-from config.writes.transaction import write_transaction
+from kernel.api.credentials import Credential, CredentialKind
+from kernel.writes.transaction import write_transaction
 from messaging.content_rules import Draft
 from messaging.models import Account, AccountKind, Community, Message
 from messaging.queries.targets import fetch_targets, prefetch_targets

@@ -7,9 +7,9 @@ import orjson
 from ada_url import URL
 from rest_framework import serializers
 
-from config.api.exceptions import PayloadTooLarge
-from config.api.fields import Object, Text
-from config.api.openapi.field_schemas import COMMON_TYPES, END
+from kernel.api.exceptions import PayloadTooLarge
+from kernel.api.fields import Object, Text
+from kernel.api.openapi.field_schemas import COMMON_TYPES, END
 from messaging.names import collapsed, validate_edges, validate_name
 from messaging.page_ids import PAGE_ID, URL_MAX
 from messaging.smart_tags import RATIONALE_MAX, SMART_TAGS

@@ -11,7 +11,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.http import HttpRequest
 
-from config.api.exceptions import NotAuthenticated
+from kernel.api.exceptions import NotAuthenticated
 from messaging.exceptions import PanelRequired
 from messaging.models.panel_session import LIFETIME
 

@@ -9,8 +9,8 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from config.api.exceptions import ApiError
-from config.cache.known import KnownValues
+from kernel.api.exceptions import ApiError
+from kernel.cache.known import KnownValues
 from messaging.cache_tags import SHOWN, embed_tag
 from messaging.queries.shown import Shown
 

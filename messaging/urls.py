@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from config.api.viewsets import router
+from kernel.api.viewsets import router
 from messaging.views.changes import ChangeViewSet
 from messaging.views.communities import CommunityViewSet
 from messaging.views.feeds import CommunityFeedViewSet, PageFeedViewSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from config.api.exceptions import InvalidInput
+from kernel.api.exceptions import InvalidInput
 from messaging import smart_tags
 from messaging.exceptions import EmptyMessage, InvalidPayload
 from messaging.names import is_visible_text

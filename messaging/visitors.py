@@ -15,8 +15,8 @@ from uuid import UUID
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from config.api import signing
-from config.api.addresses import client_network, truncated_network
+from kernel.api import signing
+from kernel.api.addresses import client_network, truncated_network
 
 COOKIE_SECONDS = 365 * 24 * 3600
 ACCOUNTS_MAX = 5

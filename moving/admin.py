@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.contrib import admin
 from django.utils.safestring import SafeString
 
-from config.admin.actions import AdminAction
-from config.admin.audit import log_decision
-from config.admin.formatting import age, as_fields, badge, lines
-from config.admin.model_admin import ReadOnlyModelAdmin
+from kernel.admin.actions import AdminAction
+from kernel.admin.audit import log_decision
+from kernel.admin.formatting import age, as_fields, badge, lines
+from kernel.admin.model_admin import ReadOnlyModelAdmin
 from messaging.models import Account
 from moving.models import Move, MoveStatus
 from moving.uploads import start_undo

@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Lower, Now
 
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import database_now, execute
-from config.writes.retries import retried
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import database_now, execute
+from kernel.writes.retries import retried
 from messaging.models import Account, AccountKind, HandleClaim, Message
 from messaging.services.bans import hand_over_bans, lock_communities_of_bans
 from messaging.services.bulk_jobs import hand_over_jobs, is_changing_all_posts

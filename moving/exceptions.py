@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from config.api.exceptions import ApiError, NotFound, PayloadTooLarge
+from kernel.api.exceptions import ApiError, NotFound, PayloadTooLarge
 
 if TYPE_CHECKING:
     from moving.models import Move

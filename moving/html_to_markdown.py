@@ -11,7 +11,7 @@ from html import unescape
 
 from bs4.exceptions import ParserRejectedMarkup
 
-from config.html_references import without_long_references
+from kernel.html_references import without_long_references
 from messaging.markdown.html import to_plain
 from moving.detours import without_detours
 from moving.html_elements import Converter

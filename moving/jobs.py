@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db.models import F
 from django.db.models.functions import Now
 
-from config.api.exceptions import ApiError
-from config.leases import LeaseLost, release, require_lease, take
+from kernel.api.exceptions import ApiError
+from kernel.jobs.leases import LeaseLost, release, require_lease, take
 from moving import services
 from moving.exceptions import FileRefused, OtherHosts
 from moving.imports.progress import Step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from config.database.sql import fetch_one
+from kernel.database.sql import fetch_one
 from messaging.queries.visibility import is_visible
 from messaging.services.pages import normalized
 from messaging.shown import find_shown

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models.functions import Now
 
-from config.personal_data import Section, Subject
+from kernel.personal_data import Section, Subject
 from moving.claims import unclaimed_of
 from moving.formats.values import id_by_mail
 from moving.models import ImportedAuthor, Move

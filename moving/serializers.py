@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import Id, Text
-from config.api.openapi.example_values import ID
-from config.api.serializers import BodySerializer
+from kernel.api.fields import Id, Text
+from kernel.api.openapi.example_values import ID
+from kernel.api.serializers import BodySerializer
 from messaging.fields import EXAMPLE_PAGE_URL, PageUrl
 from moving.old_links import ANCHOR_MAX
 

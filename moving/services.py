@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from config.api.exceptions import ApiError
-from config.leases import renew
+from kernel.api.exceptions import ApiError
+from kernel.jobs.leases import renew
 from messaging.models import Account, Community
 from moving.exceptions import ImportBusy, ImportNotFound, OtherHosts, UnknownFormat
 from moving.formats import FORMATS

@@ -16,10 +16,10 @@ from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from config.database.sql import execute
-from config.leases import release, renew
-from config.spawning import spawn_after_commit
-from config.writes.retries import retried
+from kernel.database.sql import execute
+from kernel.jobs.leases import release, renew
+from kernel.jobs.spawning import spawn_after_commit
+from kernel.writes.retries import retried
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
 from moving.exceptions import FileTooLarge, ImportBusy, ImportStorageFull, ImportUnderWay

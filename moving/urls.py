@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from config.api.viewsets import router
+from kernel.api.viewsets import router
 from moving.views import ImportedPostViewSet
 
 routes = router()

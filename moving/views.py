@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from config.api.credentials import CredentialKind
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.serializers import render
-from config.api.viewsets import ApiViewSet
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.serializers import render
+from kernel.api.viewsets import ApiViewSet
 from messaging.exceptions import InvalidUrlError
 from messaging.shown import embed_errors
 from moving.old_links import find_post

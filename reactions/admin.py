@@ -5,9 +5,9 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from config.admin.formatting import age, link
-from config.admin.model_admin import ReadOnlyModelAdmin
-from config.api.ids import is_id
+from kernel.admin.formatting import age, link
+from kernel.admin.model_admin import ReadOnlyModelAdmin
+from kernel.api.ids import is_id
 from messaging.admin.filters import CreatedFilter
 from reactions.emoji import one_emoji
 from reactions.models import NO_EMOJI, Reaction

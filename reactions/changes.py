@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from config.changes.log import NewChange, append
-from config.writes.transaction import WriteTransaction
+from kernel.changes.log import NewChange, append
+from kernel.writes.transaction import WriteTransaction
 from messaging.changes.types import ChangeType, InboxType
 from reactions.models import Action
 

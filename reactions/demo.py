@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from config.api.credentials import Credential, CredentialKind
-from config.writes.transaction import write_transaction
+from kernel.api.credentials import Credential, CredentialKind
+from kernel.writes.transaction import write_transaction
 from messaging.demo import DemoContext
 from messaging.models import Account, AccountKind
 from reactions.models import Reaction

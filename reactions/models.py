@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from config.api.ids import new_id
+from kernel.api.ids import new_id
 from messaging.models import Account, Message
 
 EMOJI_MAX = 32

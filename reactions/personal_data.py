@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
-from config.changes.log import NewChange, append
-from config.database.sql import execute, fetch_one
-from config.personal_data import Section, Subject
+from kernel.changes.log import NewChange, append
+from kernel.database.sql import execute, fetch_one
+from kernel.personal_data import Section, Subject
 from messaging.cache_tags import invalidate_message
 from messaging.personal_data.exporters import table
 from reactions import queries

@@ -14,8 +14,8 @@ from uuid import UUID
 
 import orjson
 
-from config.api.pagination import CursorPage, Position, envelope
-from config.database.sql import fetch_all, fetch_one
+from kernel.api.pagination import CursorPage, Position, envelope
+from kernel.database.sql import fetch_all, fetch_one
 from messaging.queries.joins import account_from_row
 from messaging.queries.visibility import is_public
 

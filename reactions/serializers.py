@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import Boolean, Id, Text
-from config.api.openapi.example_values import ID
-from config.api.pagination import paginated
-from config.api.serializers import BodySerializer, QuerySerializer
+from kernel.api.fields import Boolean, Id, Text
+from kernel.api.openapi.example_values import ID
+from kernel.api.pagination import paginated
+from kernel.api.serializers import BodySerializer, QuerySerializer
 from messaging.fields import PageIdText
 from messaging.serializers.changes import ReactionSerializer
 from reactions.emoji import one_emoji

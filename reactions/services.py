@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from config.api.credentials import Credential
-from config.api.exceptions import NotOwner
-from config.api.ids import new_id
-from config.database.sql import execute, fetch_one
-from config.writes.transaction import WriteTransaction
+from kernel.api.credentials import Credential
+from kernel.api.exceptions import NotOwner
+from kernel.api.ids import new_id
+from kernel.database.sql import execute, fetch_one
+from kernel.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.content_rules import Draft, content_rules
 from messaging.exceptions import BannedFromCommunity, CommunityForbids, MessageNotFound

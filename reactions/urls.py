@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from config.api.viewsets import router
+from kernel.api.viewsets import router
 from reactions.views.own import OwnReactionViewSet
 from reactions.views.reactions import ReactionViewSet
 

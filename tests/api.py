@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import orjson
 from django.test.client import Client, ClientHandler
 
-from config.api.jwt import issue_user_token
+from kernel.api.jwt import issue_user_token
 from messaging.models import Account
 from messaging.services.sessions import start_session
 from tests.openapi import check_answer

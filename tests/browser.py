@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from django.db import DEFAULT_DB_ALIAS, connections
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from config.database import sql
+from kernel.database import sql
 
 # How long a test waits for an element on a busy machine.
 PATIENCE_MS = 60_000
@@ -55,7 +55,7 @@ def show_loop(*, to_this_test: bool) -> None:
     """Show or hide Playwright's event loop, which runs between its calls.
 
     Django uses another database connection in a thread with a running loop, so tests without a browser hide it. The
-    statements of `config.database.sql` run on the same one.
+    statements of `kernel.database.sql` run on the same one.
     """
     asyncio._set_running_loop(_loops[-1] if to_this_test else None)
     sql._here.database = connections[DEFAULT_DB_ALIAS]

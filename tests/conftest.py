@@ -89,7 +89,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # pytest-django has loaded the settings of a pytest-xdist worker with the folder of the main process.
     settings.DATA_DIR = Path(data.name)
     # Here, because they import models.
-    from config.database import sql
+    from kernel.database import sql
     from tests import emptying, patient_database, static_files
 
     # The first use by this thread: beside the event loop of a browser test, Django has another connection.
@@ -224,7 +224,7 @@ def _no_processes_of_jobs(settings: Any) -> None:
 @pytest.fixture(autouse=True)
 def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Soft throttles count per minute: clear the counters, and stop the clock for the test."""
-    from config.api import throttling
+    from kernel.api import throttling
 
     throttling.shared_counters().clear()
     throttling._over.clear()
@@ -234,7 +234,7 @@ def _own_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _mails_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a mail of one test is sent in the next one."""
-    monkeypatch.setattr("config.mail.PAUSE_SECONDS", 0)
+    monkeypatch.setattr("kernel.mail.PAUSE_SECONDS", 0)
 
 
 @pytest.fixture(autouse=True, scope="session")

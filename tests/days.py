@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from config.database.sql import database_now
+from kernel.database.sql import database_now
 
 
 def today() -> date:

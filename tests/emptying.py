@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import connection
 from django.test import TransactionTestCase
 
-from config.changes.restored import CREATE
+from kernel.changes.restored import CREATE
 
 # Filled by `migrate`, like the state of the change log. Django's flush empties them as well, and fills them again.
 UNCHANGED = ("django_content_type", "auth_permission", "messaging_readyreason")

@@ -12,10 +12,10 @@ import orjson
 from django.urls import Resolver404, resolve
 from jsonschema_rs import Draft202012Validator
 
-from config.api.openapi import views
-from config.api.openapi.error_responses import by_status, possible_errors
-from config.api.openapi.response_headers import HEADERS
-from config.api.operations import Operation, all_operations
+from kernel.api.openapi import views
+from kernel.api.openapi.error_responses import by_status, possible_errors
+from kernel.api.openapi.response_headers import HEADERS
+from kernel.api.operations import Operation, all_operations
 
 # Of every response; 304 has the headers of 200.
 EVERYWHERE = {"X-Request-ID", "ETag"}

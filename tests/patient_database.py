@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.db import connection
 
-from config.database.bounds import MARGIN_SECONDS
+from kernel.database.bounds import MARGIN_SECONDS
 from tests.waiting import LOCK_TIMEOUT_SECONDS
 
 REPLACED = {

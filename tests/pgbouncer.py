@@ -14,9 +14,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config.database import urls
-from config.runtime import postgres_binaries
-from config.runtime.postgres import DATABASE, SUPERUSER, Cluster
+from kernel.database import urls
+from runtime import postgres_binaries
+from runtime.postgres import DATABASE, SUPERUSER, Cluster
 from tests.service import ROOT, free_port
 from tests.waiting import eventually
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from config import secrets
-from config.runtime.postgres import Cluster, embedded
+from runtime.postgres import Cluster, embedded
 from tests.temporary_cluster import copy_cluster
 from tests.waiting import PATIENCE_SECONDS
 
@@ -29,7 +29,7 @@ _ports = count(random.randrange(PORTS_OF_WORKER))
 
 
 class Service:
-    """`python -m config.runtime.run`, as `make run` starts it, without the demo. `environment` adds variables."""
+    """`python -m runtime.run`, as `make run` starts it, without the demo. `environment` adds variables."""
 
     def __init__(self, data: Path, **environment: str) -> None:
         self.data = data
@@ -81,7 +81,7 @@ class Service:
         """Start the process in a new process group, which `interrupt` signals as Ctrl-C does."""
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.runtime.run"],
+                [sys.executable, "-m", "runtime.run"],
                 cwd=self.working_folder,
                 env=self.environment,
                 stdout=output,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 
-from config.runtime.postgres import DATABASE, Cluster
+from runtime.postgres import DATABASE, Cluster
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE_DATABASE = "migrated"

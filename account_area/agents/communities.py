@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from config.api.ids import is_id
+from kernel.api.ids import is_id
 from messaging.models import Community
 
 SHOWN_MAX = 12

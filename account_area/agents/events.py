@@ -11,10 +11,10 @@ import orjson
 
 from agents.models import Agent, AgentRequest, AgentToken, RequestStatus
 from agents.words import asked_and_granted
-from config.api.pagination import bound_to
-from config.changes import cursors
-from config.changes.latest import cut_latest, read_latest
-from config.changes.rows import ChangeRow, Cursor, Position
+from kernel.api.pagination import bound_to
+from kernel.changes import cursors
+from kernel.changes.latest import cut_latest, read_latest
+from kernel.changes.rows import ChangeRow, Cursor, Position
 from messaging.changes.related import Related, related_to
 from messaging.changes.types import InboxType
 from messaging.models import Community

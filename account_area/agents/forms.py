@@ -19,7 +19,7 @@ from agents.models.request import AGENT_NAME_MIN, PURPOSE_MAX, PURPOSE_MIN, WEBS
 from agents.models.token import DAYS_DEFAULT, LABEL_MAX
 from agents.serializers.inputs import NewRequest, NewToken
 from agents.services import OldEnds
-from config.api.serializers import validated
+from kernel.api.serializers import validated
 from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX
 
 DAYS = {7: _("1 week"), 30: _("30 days"), 90: _("90 days"), 180: _("180 days"), 365: _("1 year")}

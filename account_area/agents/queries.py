@@ -17,8 +17,8 @@ from django.utils import timezone
 
 from agents.exceptions import AgentNotFound, RequestNotFound, TokenNotFound
 from agents.models import Agent, AgentRequest, AgentToken, RefusedCall, RequestStatus
-from config.admin.audit import log_entries_about
-from config.plots import days_until
+from kernel.admin.audit import log_entries_about
+from kernel.plots import days_until
 from messaging.models import Account, Message
 from messaging.partitioning.bounds import first_id
 

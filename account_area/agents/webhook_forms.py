@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from account_area.agents.texts import EVENTS
 from account_area.submissions import OnceForm
-from config.api.serializers import validated
+from kernel.api.serializers import validated
 from messaging.models.webhook import URL_MAX
 from messaging.serializers.webhooks import NewWebhook
 

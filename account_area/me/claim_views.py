@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from account_area.page import account_page
 from account_area.people import person_of
-from config.api.exceptions import NotFound
+from kernel.api.exceptions import NotFound
 from moving.claims import claim, claimable_by, has_claimed
 from moving.exceptions import ImportNotFound
 

@@ -17,7 +17,7 @@ from account_area.me.forms import ErasureForm
 from account_area.page import READ_METHODS, account_page, error_page
 from account_area.people import person_of
 from account_area.sign_in.recent import is_recent
-from config.api.exceptions import ApiError
+from kernel.api.exceptions import ApiError
 from messaging.models import Account, PersonErasure, PostsChoice
 from messaging.personal_data.erasures import cancel_erasure, erasure_of, request_erasure
 from messaging.personal_data.exports import content_of, exports_of, ready_export, request_export

@@ -15,9 +15,9 @@ from account_area.me import queries
 from account_area.me.forms import ListQuery, PostForm
 from account_area.page import READ_METHODS, account_page
 from account_area.people import credential_of, person_of
-from config.api.credentials import Credential
-from config.writes.retries import retried
-from config.writes.transaction import write_transaction
+from kernel.api.credentials import Credential
+from kernel.writes.retries import retried
+from kernel.writes.transaction import write_transaction
 from messaging.services.deleting import delete_message
 from messaging.services.editing import edit_message, lock_for_edit
 from reactions.services import remove_reaction

@@ -15,8 +15,8 @@ from account_area.moderation.returning import list_url
 from account_area.page import account_page
 from account_area.people import person_of
 from account_area.refusals import sentence
-from config.api.exceptions import ApiError, InvalidInput, NotFound
-from config.api.ids import parse_id
+from kernel.api.exceptions import ApiError, InvalidInput, NotFound
+from kernel.api.ids import parse_id
 from messaging.admin.desk.running import run_now
 from messaging.models import BulkJob, JobState
 from messaging.services import author_hiding

@@ -13,8 +13,8 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 
-from config.database.sql import fetch_all
 from embeds.schemes import Page, addresses_of
+from kernel.database.sql import fetch_all
 from messaging.deleted_accounts import HEIRS, NOBODY
 from messaging.excerpts import excerpt
 from messaging.markdown.html import to_html

@@ -18,9 +18,9 @@ from account_area.moderation.counts import numbers_of
 from account_area.moderation.forms import NewCommunityForm
 from account_area.page import account_page
 from account_area.people import person_of
-from config.api.exceptions import NotFound
-from config.api.ids import parse_id
-from config.api.pagination import CursorPage
+from kernel.api.exceptions import NotFound
+from kernel.api.ids import parse_id
+from kernel.api.pagination import CursorPage
 from messaging.models import BulkJob, Community, ReasonFor
 from messaging.models.community import CREATED_MAX, NAME_MAX
 from messaging.models.ready_reason import reasons_for

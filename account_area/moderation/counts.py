@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from config.database.sql import Row, fetch_all
+from kernel.database.sql import Row, fetch_all
 from messaging.models import Account, Community
 from messaging.queries.moderation import RECENT
 

@@ -18,10 +18,10 @@ from account_area.moderation.returning import list_url
 from account_area.page import account_page
 from account_area.people import person_of
 from account_area.refusals import sentence
-from config.admin.actions import REASON_MAX
-from config.admin.seen import decided_at, seen_at
-from config.api.exceptions import ApiError, InvalidInput
-from config.api.ids import is_id
+from kernel.admin.actions import REASON_MAX
+from kernel.admin.seen import decided_at, seen_at
+from kernel.api.exceptions import ApiError, InvalidInput
+from kernel.api.ids import is_id
 from messaging.models import Account, Community
 from messaging.queries.moderation import stored_posts
 from messaging.services import bans, closing, moderating, pinning

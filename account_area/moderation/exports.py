@@ -13,8 +13,8 @@ from account_area.moderation import queries
 from account_area.moderation.communities import frame
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
-from config.api import throttling
-from config.api.exceptions import NotFound
+from kernel.api import throttling
+from kernel.api.exceptions import NotFound
 from messaging.models import Account, Community
 from moving.exports.downloads import Download
 from moving.exports.exporting import FORMATS

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from account_area.fields import WORD_FAULTS, MultilineField
 from account_area.forms import AccountForm, FieldRenderer
 from account_area.submissions import OnceForm
-from config.admin.actions import REASON_MAX
+from kernel.admin.actions import REASON_MAX
 from messaging.admin.community_form import CommunityForm
 from messaging.models import Embedding, PreModeration
 from messaging.models.account import HANDLE_MAX

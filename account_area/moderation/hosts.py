@@ -23,10 +23,10 @@ from account_area.moderation.communities import frame
 from account_area.page import account_page
 from account_area.people import person_of
 from account_area.refusals import sentence
-from config.api.exceptions import ApiError, InvalidInput, NotFound
 from embeds import host_proofs
 from embeds.domains import HOST_MAX
 from embeds.models import HostState
+from kernel.api.exceptions import ApiError, InvalidInput, NotFound
 
 # While a look is waited for, the page is loaded again, also without scripts. Where no process can be started, it takes
 # until the next housekeeping.

@@ -20,7 +20,7 @@ from account_area.moderation.communities import frame
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
 from account_area.refusals import sentence
-from config.api.exceptions import ApiError, NotFound
+from kernel.api.exceptions import ApiError, NotFound
 from messaging.markdown.html import to_html
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by

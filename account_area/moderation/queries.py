@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 
 from account_area.moderation.cards import cards, public_cards
 from account_area.moderation.counts import Waiting, waiting_in
-from config.api.pagination import CursorPage
+from kernel.api.pagination import CursorPage
 from messaging.exceptions import CommunityNotFound
 from messaging.models import Account, Ban, BulkJob, ChangedRow, Community, Decision, JobState, Page
 from messaging.models.moderation import QueueState, moderated_by

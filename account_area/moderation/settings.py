@@ -21,8 +21,8 @@ from account_area.moderation.forms import BanForm, ModeratorForm, RulesForm, Try
 from account_area.page import account_page
 from account_area.people import person_of
 from account_area.refusals import sentence
-from config.api.exceptions import ApiError, NotFound
-from config.api.ids import parse_id
+from kernel.api.exceptions import ApiError, NotFound
+from kernel.api.ids import parse_id
 from messaging.markdown.reading import as_read
 from messaging.models import Account, Act, Community, Decision
 from messaging.services import bans, moderating, moderators

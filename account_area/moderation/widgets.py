@@ -16,10 +16,10 @@ from account_area.moderation.communities import frame
 from account_area.moderation.forms import EndForm
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
-from config.api.pagination import CursorPage
 from embeds.exceptions import EmbedNotFound
 from embeds.models import Embed
 from embeds.services import end_embed
+from kernel.api.pagination import CursorPage
 
 
 @account_page(methods=READ_METHODS)

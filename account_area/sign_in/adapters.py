@@ -19,8 +19,8 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
-from config.api.addresses import client_address
-from config.mail import send_after_commit
+from kernel.api.addresses import client_address
+from kernel.mail import send_after_commit
 from messaging.models import Account
 from messaging.services import second_factor
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 
 from account_area.page import account_page
-from config.api.exceptions import ApiError
+from kernel.api.exceptions import ApiError
 from messaging.models import Account
 from messaging.services.accounts import account_record
 from messaging.services.sessions import require_may_start_session, start_session

@@ -27,7 +27,7 @@ from account_area.people import person_of
 from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import CodeForm, PasskeyForm
 from account_area.sign_in.recent import recent_sign_in_needed, record_factor
-from config.api.stored_secrets import SecretLost
+from kernel.api.stored_secrets import SecretLost
 from messaging.services import second_factor
 from messaging.services.sign_in_limits import count_code
 from messaging.visitors import visitor_of

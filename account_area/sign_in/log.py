@@ -8,7 +8,7 @@ from allauth.account.internal.flows.login import get_authentication_records
 from allauth.mfa.models import Authenticator
 from django.http import HttpRequest
 
-from config.api.addresses import truncated_network
+from kernel.api.addresses import truncated_network
 from messaging.models import Account, Door, Factor
 from messaging.services.sign_ins import log_first_factor, log_sign_in, person_named
 

@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 
 from account_area.navigation import ROOT
 from account_area.sign_in.renewal import renew
-from config.api.middleware import SESSION_PATHS
+from kernel.api.middleware import SESSION_PATHS
 from messaging.visitors import remember, visitor_of
 
 

@@ -22,8 +22,8 @@ from django.utils.translation import gettext as _
 from account_area.page import account_page
 from account_area.sign_in.adapters import absolute, send_mail
 from account_area.sign_in.people import NOBODY
-from config.api.exceptions import RateLimited
-from config.writes.attempts import Counter, count
+from kernel.api.exceptions import RateLimited
+from kernel.writes.attempts import Counter, count
 from messaging.models import Account, AccountKind
 from messaging.services.sign_in_limits import closed
 from messaging.visitors import browser_from, remember, visitor_of

@@ -9,7 +9,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.forms import AuthenticateWebAuthnForm
 from allauth.mfa.webauthn.internal import auth as webauthn
 
-from config.api.exceptions import ApiError
+from kernel.api.exceptions import ApiError
 from messaging.models import Account
 
 

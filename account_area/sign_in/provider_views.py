@@ -23,8 +23,8 @@ from django.utils.translation import gettext as _
 from account_area.page import account_page
 from account_area.sign_in.forms import ProviderSignUpForm
 from account_area.sign_in.recent import is_recent
-from config.api import throttling
-from config.api.addresses import client_network
+from kernel.api import throttling
+from kernel.api.addresses import client_network
 from messaging.exceptions import RegistrationClosed
 from messaging.models import Account
 from messaging.services.accounts import create_person

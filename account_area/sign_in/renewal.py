@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils import timezone
 
-from config.pages.sessions import stored_key
+from kernel.pages.sessions import stored_key
 
 RENEWED_EVERY = timedelta(days=1)
 USED_AT = "used_at"

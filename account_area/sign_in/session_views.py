@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from account_area.page import account_page
 from account_area.people import person_of
 from account_area.sign_in import sessions
-from config.pages.sessions import stored_key
-from config.second_factor import needs_second_factor
+from kernel.pages.sessions import stored_key
+from kernel.second_factor import needs_second_factor
 
 
 @account_page

@@ -18,8 +18,8 @@ from account_area.models import AccountSession
 from account_area.sign_in.devices import device_of
 from account_area.sign_in.log import BY_METHOD, log_first_step, log_session
 from account_area.sign_in.renewal import USED_AT
-from config.pages.sessions import stored_key
-from config.writes.deletion import delete_in_batches
+from kernel.pages.sessions import stored_key
+from kernel.writes.deletion import delete_in_batches
 from messaging.models import Account, PanelSession
 from messaging.services.second_factor import has_second_factor
 from messaging.services.sessions import end_all_sessions

@@ -23,8 +23,8 @@ from account_area.sign_in.log import log_wrong_passkey, log_wrong_second
 from account_area.sign_in.passkeys import answered, challenge, own_challenge
 from account_area.sign_in.people import next_path
 from account_area.sign_in.recent import View
-from config.api import throttling
-from config.api.addresses import client_network
+from kernel.api import throttling
+from kernel.api.addresses import client_network
 from messaging.models import Factor
 from messaging.services.second_factor import verify_code
 from messaging.services.sign_in_limits import count_passkey

@@ -24,9 +24,9 @@ from account_area.sign_in.log import log_wrong_password
 from account_area.sign_in.passkeys import answered, own_challenge
 from account_area.sign_in.people import begin_session, handle_of, next_path, spelling_of
 from account_area.sign_in.recent import can_confirm, record_factor
-from config.api import throttling
-from config.api.addresses import client_network
-from config.api.exceptions import ApiError, MethodNotAllowed
+from kernel.api import throttling
+from kernel.api.addresses import client_network
+from kernel.api.exceptions import ApiError, MethodNotAllowed
 from messaging.exceptions import InvalidCredentials, RegistrationClosed
 from messaging.models import Account
 from messaging.services.accounts import check_password, register_person

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from config.html_references import without_long_references
 from embeds.embed_code import LOADER_PATH
 from embeds.models import Embed
 from embeds.models.embed import EmbedMode
+from kernel.html_references import without_long_references
 
 CODE_MAX = 500_000
 Attributes = dict[str, str]

@@ -13,10 +13,10 @@ from account_area.fields import MultilineField
 from account_area.sites.communities import CommunityField
 from account_area.sites.editing import EditForm
 from account_area.sites.fields import DomainsField, PatternsField, ShowsField, WordsField
-from config.api.serializers import validated
 from embeds.models import Embed
 from embeds.models.embed import DESCRIPTION_MAX, NAME_MAX, TRIGGER_MESSAGE_MAX, EmbedMode
 from embeds.serializers.inputs import BlacklistBody, EmbedChanges
+from kernel.api.serializers import validated
 
 COLOR = r"^#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})\Z"
 

@@ -9,10 +9,10 @@ from django.http import QueryDict
 
 from account_area.comparing import ComparedForm
 from account_area.sites.queries import locked
-from config.api.serializers import validated
 from embeds.models import Embed
 from embeds.serializers.inputs import EmbedChanges
 from embeds.services import update_embed
+from kernel.api.serializers import validated
 from messaging.models import Account
 
 

@@ -17,12 +17,12 @@ from account_area.sites.communities import CommunityField
 from account_area.sites.editing import EditForm
 from account_area.sites.fields import AddressField, ShowsField, domain_entry
 from account_area.submissions import OnceForm
-from config.api.serializers import validated
 from embeds.checkup import parts_of
 from embeds.models import Embed, Shows
 from embeds.models.embed import NAME_MAX, EmbedMode
 from embeds.serializers.inputs import NewEmbed
 from embeds.services import create_embed
+from kernel.api.serializers import validated
 from messaging.models import Account, Community
 from messaging.models.message import CONTENT_MAX
 from messaging.services.communities import create_community, may_create

@@ -20,9 +20,6 @@ from account_area.sites.code_check import faults_of_code
 from account_area.sites.fields import domain_entry
 from account_area.sites.forms import AddressForm, CodeForm
 from account_area.sites.queries import locked, sightings_of
-from config.api.exceptions import InvalidInput
-from config.api.serializers import validated
-from config.writes.retries import retried
 from embeds.analytics.recent import visited
 from embeds.checkup import Reason, refusal_of
 from embeds.domains import OPAQUE, explain
@@ -30,6 +27,9 @@ from embeds.embed_code import embed_code
 from embeds.models import Embed, Sighting
 from embeds.serializers.inputs import EmbedChanges
 from embeds.services import update_embed
+from kernel.api.exceptions import InvalidInput
+from kernel.api.serializers import validated
+from kernel.writes.retries import retried
 
 
 @account_page

@@ -12,11 +12,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from config.csv_cells import neutral_cell
-from config.plots import Plot, Series
 from embeds.analytics.events import OTHER, VIEW, VIEW_IN_PAGE, KnownEvent
 from embeds.analytics.summary import Summary, summarize, table_of
 from embeds.models import Embed
+from kernel.csv_cells import neutral_cell
+from kernel.plots import Plot, Series
 
 PERIODS = (7, 30, 90)
 DEFAULT_PERIOD = 30

@@ -12,8 +12,8 @@ from account_area.sites.access import own_site, site_page
 from account_area.sites.checks import state_of
 from account_area.sites.numbers import PERIODS, Numbers, chosen_period, day_rows, page_rows
 from account_area.sites.queries import sightings_of
-from config.database.sql import database_now
 from embeds.analytics.recent import visited
+from kernel.database.sql import database_now
 
 BY_PAGE = "pages"
 

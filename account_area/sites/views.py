@@ -19,11 +19,11 @@ from account_area.sites.access import own_site
 from account_area.sites.checks import state_of
 from account_area.sites.forms import NewSiteForm, StartedSiteForm
 from account_area.sites.queries import sightings_by_site, sites_of
-from config.database.sql import database_now
-from config.plots import Line, days_until, values_of
 from embeds.analytics.recent import posts_by_day, visited
 from embeds.models import EmbedStatus
 from embeds.services import delete_embed, update_embed
+from kernel.database.sql import database_now
+from kernel.plots import Line, days_until, values_of
 
 PAGE_SIZE = 20
 SPARK_DAYS = 7

@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
 from account_area.moderation.counts import MOST
-from config.plots import Plot, grouped
+from kernel.plots import Plot, grouped
 from mails.addresses import refusal_of
 from messaging.models import Account
 

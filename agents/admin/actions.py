@@ -19,7 +19,7 @@ from agents.services import (
     undo_decision,
     unfreeze_agent,
 )
-from config.admin.actions import AdminAction
+from kernel.admin.actions import AdminAction
 
 
 def _is_pending(request: AgentRequest) -> bool:

@@ -14,9 +14,9 @@ from agents.admin.formatting import agent_badge, describe_communities, describe_
 from agents.admin.review import active_token_count
 from agents.denied_calls import STORED_DAYS, refused_calls
 from agents.models import Agent, AgentRequest, AgentToken, Scope
-from config.admin.audit import log_entries_about
-from config.admin.formatting import NOTHING, age, ago, lines, link, plain
-from config.writes.rate_limits import usages_of
+from kernel.admin.audit import log_entries_about
+from kernel.admin.formatting import NOTHING, age, ago, lines, link, plain
+from kernel.writes.rate_limits import usages_of
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.models import Message
 

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from agents.models import Agent, AgentRequest, AgentToken, RequestStatus, Scope, TokenStatus
 from agents.services.grants import Grant, narrowed_to
-from config.admin.formatting import badge, lines, link
+from kernel.admin.formatting import badge, lines, link
 from messaging.models import Community
 
 SCOPES = {

@@ -10,7 +10,7 @@ from django import forms
 
 from agents.admin.formatting import SCOPES
 from agents.models import Scope
-from config.admin.actions import AdminActionForm
+from kernel.admin.actions import AdminActionForm
 from messaging.models import Community
 
 LISTED_MAX = 500

@@ -10,8 +10,8 @@ from uuid import UUID
 from django.db.models import Model
 
 from agents.models import AgentRequest
-from config.admin.formatting import link
-from config.database.sql import fetch_all
+from kernel.admin.formatting import link
+from kernel.database.sql import fetch_all
 from messaging.confusables import Likeness, near, skeleton
 from messaging.models import Account
 

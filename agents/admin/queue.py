@@ -12,7 +12,7 @@ from django.utils import timezone
 from agents.admin.formatting import describe_request
 from agents.admin.look_alikes import LookAlikes, look_alikes_of
 from agents.models import AgentRequest, RequestStatus
-from config.database.sql import fetch_all
+from kernel.database.sql import fetch_all
 
 NEW_ACCOUNT = timedelta(days=7)
 MANY_REJECTED = 2

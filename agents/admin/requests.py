@@ -28,10 +28,10 @@ from agents.admin.look_alikes import look_alikes_of
 from agents.admin.review import agents_of, next_pending, other_requests, recently_decided
 from agents.models import AgentRequest, RequestStatus, Scope
 from agents.services.grants import community_names, narrowed_to
-from config.admin.actions import AdminAction, AdminActionForm
-from config.admin.counted import CountedChoices
-from config.admin.formatting import NOTHING, age, ago, badge, change_url, external_link, lines, link, plain
-from config.admin.queues import QueueSummary
+from kernel.admin.actions import AdminAction, AdminActionForm
+from kernel.admin.counted import CountedChoices
+from kernel.admin.formatting import NOTHING, age, ago, badge, change_url, external_link, lines, link, plain
+from kernel.admin.queues import QueueSummary
 from messaging.admin.desk.deciding import choices_of
 from messaging.admin.desk.lists import DecidingAdmin
 from messaging.admin.desk.saved import came_from, first_found

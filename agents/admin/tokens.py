@@ -9,7 +9,7 @@ from agents.admin.actions import REVOKE
 from agents.admin.filters import TokenStatusFilter
 from agents.admin.formatting import token_badge
 from agents.models import AgentToken
-from config.admin.formatting import age, link
+from kernel.admin.formatting import age, link
 from messaging.admin.desk.many import ManyRowsAdmin
 
 

@@ -6,7 +6,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from agents.models.agent import COMMUNITIES_MAX, REASON_MAX, Agent, Scope
-from config.api.ids import new_id
+from kernel.api.ids import new_id
 from messaging.models import Account
 from messaging.models.account import HANDLE_MAX, NAME_MAX
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from agents.models.agent import REASON_MAX, Agent
 from agents.tokens import DIGEST_BYTES, PREFIX_LENGTH
-from config.api.ids import new_id
+from kernel.api.ids import new_id
 from messaging.models import Account
 
 LABEL_MAX = 80

@@ -9,8 +9,8 @@ from agents.models.agent import COMMUNITIES_MAX, REASON_MAX
 from agents.models.request import AGENT_NAME_MIN, PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
 from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
 from agents.services.rotation import OldEnds
-from config.api.fields import Choice, Id, Integer, ListOf, Text
-from config.api.serializers import BodySerializer
+from kernel.api.fields import Choice, Id, Integer, ListOf, Text
+from kernel.api.serializers import BodySerializer
 from messaging.fields import Name, WebUrl
 from messaging.models.account import HANDLE, NAME_MAX
 

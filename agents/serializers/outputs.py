@@ -8,12 +8,12 @@ from django.conf import settings
 from rest_framework import serializers
 
 from agents.models import Agent, AgentRequest, AgentStatus, AgentToken, RequestStatus, Scope, TokenStatus
-from config.api.credentials import Credential
-from config.api.fields import NullableText
-from config.api.openapi.example_values import ID
-from config.api.openapi.field_schemas import COMMON_TYPES
-from config.api.pagination import paginated
-from config.writes.rate_limits import RateLimitUsage
+from kernel.api.credentials import Credential
+from kernel.api.fields import NullableText
+from kernel.api.openapi.example_values import ID
+from kernel.api.openapi.field_schemas import COMMON_TYPES
+from kernel.api.pagination import paginated
+from kernel.writes.rate_limits import RateLimitUsage
 from messaging.serializers.accounts import EXAMPLE_PERSON, AccountSerializer
 
 EXAMPLE_PREFIX = "cag_4fKm9Zq2"

@@ -11,10 +11,10 @@ from agents.cache_tags import agent_tag
 from agents.changes import record_frozen, record_narrowed
 from agents.models import Agent
 from agents.services.grants import grant_changes, narrowed_communities, narrowed_scopes
-from config.admin.audit import log_decision, transition
-from config.cache.versions import invalidate
-from config.database.sql import database_now
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision, transition
+from kernel.cache.versions import invalidate
+from kernel.database.sql import database_now
+from kernel.writes.retries import retried
 from messaging.models import Account
 
 

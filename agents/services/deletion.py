@@ -8,9 +8,9 @@ from agents.cache_tags import agent_tag
 from agents.exceptions import AgentNotFound
 from agents.models import Agent, AgentToken
 from agents.services.tokens import end_tokens
-from config.admin.audit import log_decision
-from config.cache.versions import invalidate
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision
+from kernel.cache.versions import invalidate
+from kernel.writes.retries import retried
 from messaging.models import Account, WebhookTarget
 from messaging.services.webhooks import delete_webhooks_of
 

@@ -9,8 +9,8 @@ from django.db.models.functions import Now
 
 from agents.changes import record_expiring
 from agents.models import AgentToken
-from config.database.sql import database_now
-from config.writes.retries import retried
+from kernel.database.sql import database_now
+from kernel.writes.retries import retried
 
 ANNOUNCED_DAYS = 7
 BATCH = 500

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from agents.models import AgentRequest
 from agents.models.agent import COMMUNITIES_MAX
-from config.api.exceptions import InvalidInput
+from kernel.api.exceptions import InvalidInput
 from messaging.models import Community
 from messaging.services.differences import describe_changes
 

@@ -12,10 +12,10 @@ from agents.exceptions import RequestNotFound, RequestNotPending, TooManyPending
 from agents.models import Agent, AgentRequest, RequestStatus
 from agents.models.request import PENDING_MAX
 from agents.services.grants import grant_changes, known_communities, narrowed_communities, narrowed_scopes
-from config.admin.audit import log_decision, transition
-from config.api.credentials import Credential
-from config.database.sql import database_now
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision, transition
+from kernel.api.credentials import Credential
+from kernel.database.sql import database_now
+from kernel.writes.retries import retried
 from messaging.models import Account
 from messaging.services.accounts import claim_handle, create_agent_account, release_handle
 

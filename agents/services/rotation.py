@@ -12,9 +12,9 @@ from agents.exceptions import TokenNotActive, TokenNotFound
 from agents.models import AgentToken
 from agents.models.token import DAYS_MAX
 from agents.services.tokens import active_agent, add_token, end_tokens
-from config.admin.audit import log_decision
-from config.database.sql import database_now
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision
+from kernel.database.sql import database_now
+from kernel.writes.retries import retried
 from messaging.models import Account
 
 

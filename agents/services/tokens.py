@@ -11,9 +11,9 @@ from agents import tokens
 from agents.exceptions import AgentFrozen, RequestNotApproved, RequestNotFound, TokenNotFound, TooManyActiveTokens
 from agents.models import Agent, AgentRequest, AgentToken, RequestStatus, TokenStatus
 from agents.models.token import ACTIVE_MAX, DAYS_DEFAULT, AgentTokenQuerySet
-from config.admin.audit import log_decision, transition
-from config.database.sql import database_now
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision, transition
+from kernel.database.sql import database_now
+from kernel.writes.retries import retried
 from messaging.models import Account
 
 

@@ -12,10 +12,10 @@ from agents.cache_tags import agent_tag
 from agents.changes import record_decided
 from agents.exceptions import ApprovalInUse, DecisionNotUndoable, RequestNotFound, UndoTooLate
 from agents.models import Agent, AgentRequest, AgentToken, RequestStatus
-from config.admin.audit import log_decision, transition
-from config.cache.versions import invalidate
-from config.database.sql import database_now
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision, transition
+from kernel.cache.versions import invalidate
+from kernel.database.sql import database_now
+from kernel.writes.retries import retried
 from messaging.models import Account, WebhookTarget
 from messaging.services.accounts import claim_handle
 from messaging.services.webhooks import delete_webhooks_of

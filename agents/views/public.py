@@ -7,12 +7,12 @@ from agents.exceptions import AgentNotFound
 from agents.models import Agent
 from agents.serializers.outputs import DeletedAgentSerializer, PublicAgentSerializer
 from agents.services import delete_agent
-from config.api.credentials import CredentialKind
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.serializers import render
-from config.api.viewsets import ApiViewSet
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.serializers import render
+from kernel.api.viewsets import ApiViewSet
 from messaging.models.account import HANDLE
 
 PATH = {"handle": {"type": "string", "pattern": "^[a-z0-9_]{3,30}$", "examples": ["library_helper"]}}

@@ -24,14 +24,14 @@ from agents.services import (
     reject_request,
     request_agent,
 )
-from config.api.credentials import CredentialKind
-from config.api.exceptions import SuperAdminRequired
-from config.api.fields import ListQuery
-from config.api.openapi.example_values import TIME
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import SuperAdminRequired
+from kernel.api.fields import ListQuery
+from kernel.api.openapi.example_values import TIME
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
 from messaging.exceptions import HandleTaken
 from messaging.serializers.accounts import EXAMPLE_PERSON
 

@@ -4,12 +4,12 @@ from rest_framework.decorators import action
 
 from agents.models import Agent, Scope
 from agents.serializers.outputs import SelfSerializer
-from config.api.credentials import CredentialKind
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
-from config.writes.rate_limits import usages_of
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
+from kernel.writes.rate_limits import usages_of
 
 
 class AgentSelfViewSet(ApiViewSet):

@@ -17,15 +17,15 @@ from agents.serializers.outputs import (
     TokenSerializer,
 )
 from agents.services import require_revocable, revoke_token, rotate_token
-from config.api.credentials import CredentialKind
-from config.api.exceptions import SuperAdminRequired
-from config.api.fields import ListQuery
-from config.api.ids import id_in_path
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
-from config.writes.idempotency import Replay
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import SuperAdminRequired
+from kernel.api.fields import ListQuery
+from kernel.api.ids import id_in_path
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
+from kernel.writes.idempotency import Replay
 
 PERSON = {CredentialKind.PERSON}
 

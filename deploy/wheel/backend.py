@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 HOME = "community_messaging_service"
 PACKAGES = (
     "config",
+    "kernel",
+    "runtime",
     "messaging",
     "agents",
     "reactions",

@@ -11,9 +11,9 @@ from functools import cache
 
 from django.conf import settings
 
-from config.database.sql import database_now
-from config.probes.readiness import readiness
 from desk.models import TROUBLE_MAX, RollUp
+from kernel.database.sql import database_now
+from kernel.probes.readiness import readiness
 from mails.models import Collector
 
 # Free space below which the disk of the data folder is short.

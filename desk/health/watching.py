@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from config.changes.log import append
-from config.database.sql import database_now
 from desk.health.checks import Check, checks
 from desk.models import Trouble
+from kernel.changes.log import append
+from kernel.database.sql import database_now
 from messaging.changes.service_events import ServiceEvent, about_trouble
 
 # A trouble that ends sooner, such as that of a restart, is not told.

@@ -8,7 +8,7 @@ from datetime import date
 from typing import TypeVar
 from uuid import UUID
 
-from config.database.sql import execute
+from kernel.database.sql import execute
 
 CountKey = tuple[UUID, str, date]
 TotalKey = tuple[str, date, str]

@@ -11,10 +11,10 @@ from datetime import UTC, date, datetime, timedelta
 from django.db import transaction
 
 from agents.models import RequestStatus
-from config.database.sql import execute
 from desk.models import Of, RollUp, Total
 from embeds.analytics.events import VIEW, VIEW_IN_PAGE
 from embeds.models.embed import EmbedMode
+from kernel.database.sql import execute
 
 # The days that plots show.
 DAYS = 30

@@ -1,6 +1,6 @@
 """Counts the posts and reports that the change log has, each row once.
 
-The log is read up to its horizon (`config.changes.reading`), so a transaction that commits late is counted when it has
+The log is read up to its horizon (`kernel.changes.reading`), so a transaction that commits late is counted when it has
 committed. The first run counts the whole log, which has the last 30 days.
 """
 
@@ -15,11 +15,11 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.changes import reading
-from config.changes.exceptions import CursorExpired
-from config.changes.rows import ChangeRow, Cursor
 from desk.models import Of, RollUp, Total
 from desk.rolling.adding import CountKey, TotalKey, add_counts, add_totals
+from kernel.changes import reading
+from kernel.changes.exceptions import CursorExpired
+from kernel.changes.rows import ChangeRow, Cursor
 from messaging.changes.service_events import SERVICE, ServiceEvent
 from messaging.changes.types import ChangeType
 from messaging.models import AccountKind, Message

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from config.writes.deletion import delete_in_batches, delete_old_in_batches
 from desk.models import DailyCount, DailyTotal, Trouble
+from kernel.writes.deletion import delete_in_batches, delete_old_in_batches
 
 COUNT_DAYS = 100
 TOTAL_DAYS = 800

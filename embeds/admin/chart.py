@@ -7,9 +7,9 @@ from datetime import date
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from config.plots import Plot, Series
 from embeds.analytics.events import VIEW, VIEW_IN_PAGE, KnownEvent
 from embeds.analytics.summary import Summary
+from kernel.plots import Plot, Series
 
 
 def daily_chart(summary: Summary, *, is_inline: bool) -> SafeString:

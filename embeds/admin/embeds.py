@@ -10,16 +10,16 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from config.admin.actions import AdminAction
-from config.admin.formatting import age, as_fields
-from config.api.ids import is_id
-from config.database.sql import database_now
 from embeds.admin.chart import daily_chart
 from embeds.analytics.summary import period, summarize
 from embeds.checkup import NoAddress, Reason, check_page
 from embeds.embed_code import embed_code
 from embeds.models import Embed, EmbedStatus
 from embeds.services import disable_embed, enable_embed, trust_embed, untrust_embed
+from kernel.admin.actions import AdminAction
+from kernel.admin.formatting import age, as_fields
+from kernel.api.ids import is_id
+from kernel.database.sql import database_now
 from messaging.admin.desk.many import ManyRowsAdmin
 
 DISABLE = AdminAction(

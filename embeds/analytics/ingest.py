@@ -8,12 +8,12 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from config.api.exceptions import InvalidInput
 from embeds import domains, sightings
 from embeds.analytics.events import OTHER, slot_of
 from embeds.analytics.salts import visitor_hash
 from embeds.lookup import find_active_embed
 from embeds.models.analytics import PATH_MAX
+from kernel.api.exceptions import InvalidInput
 from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
 
 # A crash of the database may lose the events of the last fraction of a second. Posts commit synchronously.

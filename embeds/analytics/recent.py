@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import date
 from uuid import UUID
 
-from config.database.sql import fetch_all
 from embeds.analytics.events import KnownEvent
+from kernel.database.sql import fetch_all
 
 POST_EVENTS = [KnownEvent.POST_CREATED.value, KnownEvent.REPLY_CREATED.value]
 

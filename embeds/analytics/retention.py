@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from config.writes.deletion import delete_old_in_batches
 from embeds.analytics.rollup import first_open_day, roll_up
 from embeds.models import DailyCount, DailySalt, DailyVisitors
+from kernel.writes.deletion import delete_old_in_batches
 
 # Twice the longest summary (400 days), so that it can be compared with the period before.
 COUNTS_RETENTION_DAYS = 800

@@ -12,9 +12,9 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from config.database.sql import fetch_all
 from embeds.analytics.aggregation import AGGREGATE, aggregate_parameters
 from embeds.analytics.events import SLOTS, slot_of
+from kernel.database.sql import fetch_all
 
 # The events of a transaction, with those that its last embed has besides: streams wait for the oldest transaction, and
 # after a pause there may be millions. The events of one embed are ranked together.

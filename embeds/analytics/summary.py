@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.db import connection
 
-from config.api.exceptions import InvalidParameter
 from embeds.analytics.aggregation import AGGREGATE, aggregate_parameters
 from embeds.analytics.events import KNOWN_EVENTS, OTHER, KnownEvent
+from kernel.api.exceptions import InvalidParameter
 
 PAGES_SHOWN = 100
 DAYS_MAX = 400

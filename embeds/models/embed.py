@@ -10,8 +10,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from config.api.ids import new_id
 from embeds import domains
+from kernel.api.ids import new_id
 from messaging.models import Account, Community
 
 NAME_MAX = 120

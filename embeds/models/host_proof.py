@@ -9,8 +9,8 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from config.api.ids import new_id
 from embeds import domains
+from kernel.api.ids import new_id
 from messaging.models import Community
 
 # A proof ends when the record was not found for this time.

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import Text
-from config.api.serializers import BodySerializer
 from embeds.domains import HOST_MAX
 from embeds.models import HostState
 from embeds.models.host_proof import LABEL, VALUE
+from kernel.api.fields import Text
+from kernel.api.serializers import BodySerializer
 
 HOST = "blog.example"
 EXAMPLE_VALUE = f"{VALUE}0123456789abcdef0123456789abcdef"

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.admin.actions import REASON_MAX
-from config.api.fields import Choice, Id, ListOf, Text
-from config.api.openapi.example_values import ID
-from config.api.serializers import BodySerializer, QuerySerializer
 from embeds.analytics.events import EVENT_NAME
 from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
 from embeds.models import EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType
 from embeds.models import embed as caps
 from embeds.widget.locales import LANGUAGES
+from kernel.admin.actions import REASON_MAX
+from kernel.api.fields import Choice, Id, ListOf, Text
+from kernel.api.openapi.example_values import ID
+from kernel.api.serializers import BodySerializer, QuerySerializer
 from messaging.fields import EXAMPLE_PAGE_URL, Name, PageUrl
 from messaging.page_ids import URL_MAX
 from messaging.word_lists import InvalidWord, check_words

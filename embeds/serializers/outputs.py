@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from django.conf import settings
 from rest_framework import serializers
 
-from config.api.openapi.example_values import BASE, ID
-from config.api.pagination import paginated
 from embeds.analytics.events import KnownEvent
 from embeds.analytics.summary import Summary
 from embeds.embed_code import embed_code
 from embeds.models import EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType
 from embeds.widget.locales import DEFAULT_LANGUAGE, words
+from kernel.api.openapi.example_values import BASE, ID
+from kernel.api.pagination import paginated
 from messaging.serializers.accounts import AccountSerializer
 
 

@@ -7,20 +7,20 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.decorators import action
 
-from config.api.addresses import client_address
-from config.api.credentials import CredentialKind
-from config.api.exceptions import NotOwner
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import LINK, Response
-from config.api.viewsets import ApiViewSet
-from config.database.sql import database_now
 from embeds.analytics.ingest import record_event
 from embeds.analytics.summary import Summary, period, summarize, table_of
 from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 from embeds.serializers.inputs import NewEvent, SummaryQuery
 from embeds.serializers.outputs import AcceptedSerializer, SummarySerializer
 from embeds.services import owned_embed
+from kernel.api.addresses import client_address
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import NotOwner
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import LINK, Response
+from kernel.api.viewsets import ApiViewSet
+from kernel.database.sql import database_now
 
 EVENT_BODY_MAX = 8_192
 CSV_TYPE = "text/csv"

@@ -6,12 +6,6 @@ from uuid import UUID
 from django.conf import settings
 from rest_framework.decorators import action
 
-from config.api.credentials import CredentialKind
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.serializers import render
-from config.api.viewsets import ApiViewSet
 from embeds import sightings
 from embeds.analytics.events import KNOWN_EVENTS
 from embeds.domains import host_of_origin
@@ -22,6 +16,12 @@ from embeds.serializers.outputs import ClientConfigSerializer, EmbedConfigFields
 from embeds.widget.context import POLL_SECONDS
 from embeds.widget.ink import ink_on
 from embeds.widget.locales import words
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.serializers import render
+from kernel.api.viewsets import ApiViewSet
 from messaging.cache_tags import embed_tag
 
 LOADER_VERSION = "1.0.0"

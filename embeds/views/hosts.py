@@ -5,17 +5,17 @@ from typing import Any
 from django.http import HttpRequest
 from rest_framework.decorators import action
 
-from config.api.credentials import CredentialKind
-from config.api.ids import id_in_path
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.serializers import render
-from config.api.viewsets import ApiViewSet
 from embeds import host_proofs
 from embeds.domains import HOST_MAX
 from embeds.exceptions import DomainChecksOff, HostNotFound, TooManyHosts
 from embeds.serializers.hosts import HOST, HostListSerializer, HostSerializer, NewHost, RemovedHostSerializer
+from kernel.api.credentials import CredentialKind
+from kernel.api.ids import id_in_path
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.serializers import render
+from kernel.api.viewsets import ApiViewSet
 from messaging.exceptions import CommunityNotFound, ModeratorRequired
 from messaging.services.moderators import moderated_community
 

@@ -4,13 +4,6 @@ from django.http import HttpResponse
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 
-from config.api.credentials import CredentialKind
-from config.api.exceptions import NotOwner
-from config.api.fields import ListQuery
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
 from embeds.exceptions import EmbedDisabled, EmbedNotFound
 from embeds.filters import EmbedFilter
 from embeds.models import Embed
@@ -22,6 +15,13 @@ from embeds.serializers.outputs import (
     EmbedListSerializer,
 )
 from embeds.services import create_embed, delete_embed, owned_embed, set_blacklist, update_embed
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import NotOwner
+from kernel.api.fields import ListQuery
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
 from messaging.exceptions import CommunityNotFound, ModeratorRequired
 from messaging.serializers.deleted import DeletedSerializer
 

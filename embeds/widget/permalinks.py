@@ -11,16 +11,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import mark_safe
 
-from config.api import throttling
-from config.api.exception_handler import error_response, read_only
-from config.api.exceptions import InvalidCursor, RateLimited
-from config.api.ids import is_id
-from config.api.pagination import LIMIT_MAX, CursorPage
-from config.cache.rendering import to_json
 from embeds import domains
 from embeds.places import place_of
 from embeds.widget import context
 from embeds.widget.csp import page
+from kernel.api import throttling
+from kernel.api.exception_handler import error_response, read_only
+from kernel.api.exceptions import InvalidCursor, RateLimited
+from kernel.api.ids import is_id
+from kernel.api.pagination import LIMIT_MAX, CursorPage
+from kernel.cache.rendering import to_json
 from messaging.excerpts import shortened, title_of
 from messaging.markdown.html import Rendered
 from messaging.permalinks import place_on_page

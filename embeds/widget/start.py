@@ -9,14 +9,14 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
-from config import languages
-from config.api.exception_handler import read_only
-from config.api.public_documents import any_origin, public_document
-from config.api.responses import JSON_TYPE, LINK, MARKDOWN_TYPE
-from config.cache.rendering import to_json
-from config.discovery import texts
 from embeds.embed_code import embed_code
 from embeds.widget.csp import page
+from kernel import languages
+from kernel.api.exception_handler import read_only
+from kernel.api.public_documents import any_origin, public_document
+from kernel.api.responses import JSON_TYPE, LINK, MARKDOWN_TYPE
+from kernel.cache.rendering import to_json
+from kernel.discovery import texts
 
 EXAMPLE_EMBED = "EMBED_ID"
 

@@ -12,13 +12,13 @@ from django.utils.cache import patch_vary_headers
 from django.utils.decorators import decorator_from_middleware
 from django.views.decorators.clickjacking import xframe_options_exempt
 
-from config.api.exception_handler import read_only
-from config.api.ids import is_id
 from embeds.models import Embed, EmbedStatus
 from embeds.widget import assets, context
 from embeds.widget.csp import ANYWHERE, frame_ancestors, page, policy, with_streams
 from embeds.widget.demo import demo_page
 from embeds.widget.locales import LANGUAGES
+from kernel.api.exception_handler import read_only
+from kernel.api.ids import is_id
 from messaging import panel_cookie
 
 LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"

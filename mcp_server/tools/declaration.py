@@ -12,11 +12,11 @@ import msgspec.json
 from django.http import HttpRequest
 from django_mcpz.server import ToolError
 
-from config.api.credentials import CredentialKind
-from config.api.exception_handler import as_api_error
-from config.api.exceptions import ApiError
-from config.api.operations import Operation
-from config.cache.rendering import to_json
+from kernel.api.credentials import CredentialKind
+from kernel.api.exception_handler import as_api_error
+from kernel.api.exceptions import ApiError
+from kernel.api.operations import Operation
+from kernel.cache.rendering import to_json
 from mcp_server.api import Api, RefusedByApi
 from mcp_server.refusals import in_words_of_tool
 from mcp_server.tools.checking import Arguments, checked

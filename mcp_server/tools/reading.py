@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from config.api.ids import parse_id
-from config.api.serializers import render
+from kernel.api.ids import parse_id
+from kernel.api.serializers import render
 from mcp_server.api import Api
 from mcp_server.results import UNTRUSTED_SCHEMA, untrusted, untrusted_list
 from mcp_server.tools.arguments import Cursor, PostId, Url

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from django.conf import settings
 
-from config.api.operations import IDEMPOTENCY_KEY_MAX
-from config.api.pagination import LIMIT_MAX
-from config.writes.rate_limits import WINDOW_SECONDS
+from kernel.api.operations import IDEMPOTENCY_KEY_MAX
+from kernel.api.pagination import LIMIT_MAX
+from kernel.writes.rate_limits import WINDOW_SECONDS
 from mcp_server.api import Api
 from mcp_server.results import untrusted_list
 from mcp_server.tools.declaration import Arguments, declared

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from django.conf import settings
 from msgspec import Meta
 
-from config.api.exceptions import InvalidInput
-from config.api.ids import parse_id
-from config.api.openapi.example_values import ID
+from kernel.api.exceptions import InvalidInput
+from kernel.api.ids import parse_id
+from kernel.api.openapi.example_values import ID
 from mcp_server.api import Answer, Api, next_key
 from mcp_server.results import POST_SCHEMA, own_post, write_facts
 from mcp_server.tools.arguments import PostId, Url

@@ -7,10 +7,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from config.admin.actions import AdminAction
-from config.admin.audit import log_entries_about
-from config.admin.formatting import age, change_url
-from config.admin.returning import return_url, returning
+from kernel.admin.actions import AdminAction
+from kernel.admin.audit import log_entries_about
+from kernel.admin.formatting import age, change_url
+from kernel.admin.returning import return_url, returning
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.admin.people import HIDE_POSTS, RESTORE_POSTS, SUSPEND, UNSUSPEND, count_posts
 from messaging.admin.sign_ins import latest_of

@@ -11,8 +11,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 
-from config.admin.formatting import age
-from config.admin.model_admin import ReadOnlyModelAdmin
+from kernel.admin.formatting import age
+from kernel.admin.model_admin import ReadOnlyModelAdmin
 from messaging.admin.community_form import CommunityForm
 from messaging.markdown.reading import as_read
 from messaging.models import Account, Community, Embedding

@@ -4,8 +4,8 @@ from typing import Any
 
 from django import forms
 
-from config.admin.actions import REASON_MAX
-from config.admin.edit_conflicts import ConflictCheckedForm
+from kernel.admin.actions import REASON_MAX
+from kernel.admin.edit_conflicts import ConflictCheckedForm
 from messaging.models import Community, Embedding
 from messaging.smart_tags import SMART_TAGS
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.utils.safestring import SafeString
 
-from config.admin.formatting import NOTHING, as_fields, badge, lines, plain
+from kernel.admin.formatting import NOTHING, as_fields, badge, lines, plain
 from messaging.models import Message, MessageStatus, MessageVersion
 
 POST_BADGES = {MessageStatus.PUBLISHED: "good", MessageStatus.PENDING: "waiting", MessageStatus.HIDDEN: "bad"}

@@ -10,8 +10,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from config.admin.formatting import age
-from config.admin.model_admin import ReadOnlyModelAdmin
+from kernel.admin.formatting import age
+from kernel.admin.model_admin import ReadOnlyModelAdmin
 
 
 class KindFilter(admin.RelatedFieldListFilter):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.admin.counted import CountedChoices
-from config.admin.exporting import Columns
+from kernel.admin.counted import CountedChoices
+from kernel.admin.exporting import Columns
 from messaging.admin.filters import CommunityFilter, CreatedFilter
 from messaging.admin.moderation import TagFilter
 from messaging.admin.reports import ReportedFilter

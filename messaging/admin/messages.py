@@ -11,10 +11,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from config.admin.actions import AdminAction
-from config.admin.audit import log_entries_about
-from config.admin.formatting import NOTHING, age, as_fields, change_url, external_link, lines, link, plain
-from config.admin.queues import QueueSummary
+from kernel.admin.actions import AdminAction
+from kernel.admin.audit import log_entries_about
+from kernel.admin.formatting import NOTHING, age, as_fields, change_url, external_link, lines, link, plain
+from kernel.admin.queues import QueueSummary
 from messaging.admin import review
 from messaging.admin.desk.lists import DecidingAdmin
 from messaging.admin.desk.saved import came_from, first_found

@@ -8,7 +8,7 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from config.admin.actions import AdminAction
+from kernel.admin.actions import AdminAction
 from messaging.models import Message, MessageStatus
 from messaging.services.bans import ban_account, lift_ban
 from messaging.services.closing import close_discussion, reopen_discussion

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from django.db.models import Count
 
-from config.admin import paginator
-from config.admin.actions import AdminAction
+from kernel.admin import paginator
+from kernel.admin.actions import AdminAction
 from messaging.admin.desk.running import run_now
 from messaging.models import Account, AccountKind, BulkJob, Message
 from messaging.services.bulk_jobs import start_on_posts_of

@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import Model
 from django.http import HttpRequest
 
-from config.admin.edit_conflicts import ConflictCheckedForm
-from config.admin.model_admin import ReadOnlyModelAdmin
+from kernel.admin.edit_conflicts import ConflictCheckedForm
+from kernel.admin.model_admin import ReadOnlyModelAdmin
 from messaging.models import ReadyReason
 from messaging.models.ready_reason import OFFERED_MAX
 from messaging.services.differences import describe_changes

@@ -12,11 +12,11 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from config.admin.actions import AdminAction
-from config.admin.formatting import age, badge, link
-from config.admin.model_admin import ReadOnlyModelAdmin
-from config.admin.paginator import bounded_count
-from config.admin.queues import QueueSummary
+from kernel.admin.actions import AdminAction
+from kernel.admin.formatting import age, badge, link
+from kernel.admin.model_admin import ReadOnlyModelAdmin
+from kernel.admin.paginator import bounded_count
+from kernel.admin.queues import QueueSummary
 from messaging.models import Message, Report
 from messaging.models.report import REPORTABLE, dismissed_reports, open_reports, reported_posts
 from messaging.services.reporting import dismiss_reports, reopen_reports

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from config.admin.returning import returning
-from config.database.sql import fetch_all
+from kernel.admin.returning import returning
+from kernel.database.sql import fetch_all
 from messaging.models import AccountKind, Message, MessageStatus
 from messaging.models.report import ReportReason
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from config.api.ids import is_id
-from config.database.sql import fetch_all
+from kernel.api.ids import is_id
+from kernel.database.sql import fetch_all
 from messaging.page_ids import InvalidUrl, is_page_id, normalize
 from messaging.queries.search import EVERYTHING, MATCHES_MAX, find_matches
 from messaging.queries.unpublished import ids_of_unpublished

@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from config.admin.formatting import NOTHING, age, badge, link
-from config.admin.model_admin import ReadOnlyModelAdmin
+from kernel.admin.formatting import NOTHING, age, badge, link
+from kernel.admin.model_admin import ReadOnlyModelAdmin
 from messaging.models import Account, SignIn
 from messaging.services.sign_ins import STORED_DAYS
 

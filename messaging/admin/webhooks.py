@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from config.admin.actions import AdminAction
-from config.admin.formatting import NOTHING, age, as_fields, badge, lines
-from config.api.ids import is_id
+from kernel.admin.actions import AdminAction
+from kernel.admin.formatting import NOTHING, age, as_fields, badge, lines
+from kernel.api.ids import is_id
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.models import DisabledReason, Webhook, WebhookStatus
 from messaging.models.webhook import DELIVERIES_SHOWN

@@ -1,1 +1,1 @@
-"""What the change log (`config.changes`) says of posts and reactions, and the items that readers get."""
+"""What the change log (`kernel.changes`) says of posts and reactions, and the items that readers get."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from config.changes.log import NewChange
+from kernel.changes.log import NewChange
 from messaging.changes.mentions import mentioned_accounts, newly_mentioned_accounts
 from messaging.changes.types import InboxType
 from messaging.deleted_accounts import HEIR_IDS

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from config.api.pagination import LIMIT_MAX
-from config.changes import cursors, reading
-from config.changes.channels import Channel
-from config.changes.reading import Batch
-from config.changes.rows import ChangeRow
-from config.changes.streams.sources import Items
+from kernel.api.pagination import LIMIT_MAX
+from kernel.changes import cursors, reading
+from kernel.changes.channels import Channel
+from kernel.changes.reading import Batch
+from kernel.changes.rows import ChangeRow
+from kernel.changes.streams.sources import Items
 from messaging.changes.related import Related, related_to
 from messaging.changes.types import ChangeType
 from messaging.shown import embed_errors, shown_by

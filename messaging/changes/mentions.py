@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
-from config.database.sql import fetch_all
+from kernel.database.sql import fetch_all
 from messaging.markdown.reading import text_nodes
 from messaging.models.account import HANDLE_MAX, HANDLE_MIN
 

@@ -9,9 +9,9 @@ from uuid import UUID
 
 import orjson
 
-from config.cache.rendering import to_json
-from config.changes.rows import ChangeRow
-from config.database.sql import fetch_all
+from kernel.cache.rendering import to_json
+from kernel.changes.rows import ChangeRow
+from kernel.database.sql import fetch_all
 from messaging.deleted_accounts import deleted_account
 from messaging.models import AccountKind
 from messaging.queries.joins import account_from_row

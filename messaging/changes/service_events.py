@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from config.changes.log import NewChange
+from kernel.changes.log import NewChange
 from messaging.models import Message
 
 # The largest UUID. No account has it (ids are UUIDv7, or the smallest ones for the heirs of erased people), so the rows

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from config.changes import wakeups
-from config.database.sql import execute
+from kernel.changes import wakeups
+from kernel.database.sql import execute
 from messaging.changes.types import InboxType
 
 TOLD_MINUTES = 10

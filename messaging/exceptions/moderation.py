@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.api.exceptions import ApiError, Forbidden, NotFound
+from kernel.api.exceptions import ApiError, Forbidden, NotFound
 
 
 class CommunityCreationClosed(Forbidden):

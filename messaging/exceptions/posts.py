@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from config.api.exceptions import ApiError, Forbidden, InvalidInput, NotFound
+from kernel.api.exceptions import ApiError, Forbidden, InvalidInput, NotFound
 
 NORMALIZE = "POST /v1/presence/normalize-url"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.api.exceptions import ApiError, Forbidden, InvalidInput, NotFound
+from kernel.api.exceptions import ApiError, Forbidden, InvalidInput, NotFound
 
 
 class WebhooksDisabled(Forbidden):

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.xmlutils import SimplerXMLGenerator
 
-from config.api.responses import Media
+from kernel.api.responses import Media
 from messaging.feeds.feed import Entry, Feed
 
 # XML 1.0 has no form for other characters, not even an escape.

@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 
 from django.conf import settings
 
-from config.cache.rendering import to_json
+from kernel.cache.rendering import to_json
 from messaging.excerpts import title_of
 from messaging.markdown.html import Rendered
 from messaging.permalinks import permalink, place_on_page

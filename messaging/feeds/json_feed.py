@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from config.api.responses import Media
-from config.api.serializers import render
-from config.cache.rendering import to_json
+from kernel.api.responses import Media
+from kernel.api.serializers import render
+from kernel.cache.rendering import to_json
 from messaging.feeds.feed import Feed
 from messaging.serializers.feeds import JsonFeedSerializer
 

@@ -14,10 +14,10 @@ from django.db.models import F, Func, Q, Value
 from django.db.models.functions import Replace
 from django.utils import timezone
 
-from config import fingerprints
-from config.api.field_errors import invalid_input
-from config.api.ids import new_id
-from config.database.sql import database_now
+from kernel import fingerprints
+from kernel.api.field_errors import invalid_input
+from kernel.api.ids import new_id
+from kernel.database.sql import database_now
 from messaging.confusables import DROPPED, PAIRS, READ, SEEN
 from messaging.deleted_accounts import DELETED_HANDLE
 from messaging.exceptions import HandleTaken

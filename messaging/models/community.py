@@ -10,7 +10,7 @@ from django.db.models import F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from config.api.ids import new_id
+from kernel.api.ids import new_id
 from messaging.exceptions import CommunityForbids
 from messaging.models.account import Account
 from messaging.models.derived import CommunityCount

@@ -11,9 +11,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from config.admin.actions import REASON_MAX
-from config.api.ids import new_id
-from config.leases import Leased, LeasedQuerySet
+from kernel.admin.actions import REASON_MAX
+from kernel.api.ids import new_id
+from kernel.jobs.leases import Leased, LeasedQuerySet
 from messaging.models.account import Account
 from messaging.models.community import Community
 

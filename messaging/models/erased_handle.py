@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from django.db import models
 
-from config.api.stored_secrets import SecretLost, decrypt
+from kernel.api.stored_secrets import SecretLost, decrypt
 
 PURPOSE = "erased-handles"
 logger = logging.getLogger(__name__)

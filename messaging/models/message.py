@@ -6,7 +6,7 @@ from django.db.models import F, Func, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from config.api.ids import new_id
+from kernel.api.ids import new_id
 from messaging.models.account import Account, AccountKind
 from messaging.models.community import Community
 from messaging.models.page import Page

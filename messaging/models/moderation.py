@@ -7,8 +7,8 @@ from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from config.admin.actions import REASON_MAX
-from config.api.ids import new_id
+from kernel.admin.actions import REASON_MAX
+from kernel.api.ids import new_id
 from messaging.models.account import Account
 from messaging.models.community import Community
 from messaging.models.message import Message

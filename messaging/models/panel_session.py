@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db import models
 from django.db.models.functions import Now
 
-from config.api.ids import new_id
+from kernel.api.ids import new_id
 from messaging.models.account import Account
 
 DIGEST_BYTES = 32

@@ -12,8 +12,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from config.api.ids import new_id
-from config.leases import Leased, LeasedQuerySet
+from kernel.api.ids import new_id
+from kernel.jobs.leases import Leased, LeasedQuerySet
 from messaging.models.account import Account
 
 EXPORT_LIFETIME = timedelta(days=7)

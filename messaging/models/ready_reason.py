@@ -7,8 +7,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext, gettext_noop
 
-from config.admin.actions import REASON_MAX
-from config.api.ids import new_id
+from kernel.admin.actions import REASON_MAX
+from kernel.api.ids import new_id
 
 # A number key chooses one.
 OFFERED_MAX = 9

@@ -8,10 +8,10 @@ from django.db import models
 from django.db.models import F, OuterRef, Q
 from django.db.models.functions import Now
 
-from config.api.ids import new_id
-from config.changes.models import TYPE_MAX
-from config.changes.rows import Cursor, Position
-from config.leases import Leased, LeasedQuerySet
+from kernel.api.ids import new_id
+from kernel.changes.models import TYPE_MAX
+from kernel.changes.rows import Cursor, Position
+from kernel.jobs.leases import Leased, LeasedQuerySet
 from messaging.models.account import Account
 
 URL_MAX = 2_048

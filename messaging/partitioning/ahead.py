@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from config.database.brief_locks import change_briefly
-from config.database.sql import database_now, execute, fetch_one
+from kernel.database.brief_locks import change_briefly
+from kernel.database.sql import database_now, execute, fetch_one
 from messaging.partitioning import swapping, tables
 from messaging.partitioning.bounds import first_id, month_after, months_between, time_of
 from messaging.partitioning.tables import BOUND_CHECK, REST, TABLE, Partition

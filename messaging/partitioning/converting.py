@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 from django.db import transaction
 
-from config.database.brief_locks import change_briefly
-from config.database.sql import allow_long_statements, database_now, execute, fetch_one
+from kernel.database.brief_locks import change_briefly
+from kernel.database.sql import allow_long_statements, database_now, execute, fetch_one
 from messaging.partitioning import structure, swapping, tables
 from messaging.partitioning.ahead import AHEAD, next_partition
 from messaging.partitioning.bounds import first_id, month_after
@@ -16,7 +16,7 @@ from messaging.partitioning.tables import BOUND_CHECK, FIRST, TABLE, Partition
 
 Say = Callable[[str], None]
 LONG_SECONDS = 24 * 3600
-# A validation has a transaction id from its beginning, for which readers wait (`config.changes.reading`).
+# A validation has a transaction id from its beginning, for which readers wait (`kernel.changes.reading`).
 MEANWHILE = "reads and writes go on, and new changes reach streams, inboxes, webhooks and mails when it has ended"
 # The first partition ends with the month after the next one, so that the conversion has a month to be completed.
 MONTHS_LEFT = 3

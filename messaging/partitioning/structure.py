@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from config.database.sql import fetch_all, fetch_one
+from kernel.database.sql import fetch_all, fetch_one
 from messaging.partitioning.tables import TABLE
 
 INDEXES = """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from config.database.sql import fetch_all, fetch_one
+from kernel.database.sql import fetch_all, fetch_one
 from messaging.partitioning.bounds import time_of
 
 TABLE = "messaging_message"

@@ -16,8 +16,8 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from config.leases import require_lease
-from config.personal_data import Section
+from kernel.jobs.leases import require_lease
+from kernel.personal_data import Section
 from messaging.models import Account, Archive, ExportStatus
 
 PART_BYTES = 256 * 1024

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import transaction
 from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 
-from config.admin.audit import forget_entries_about
-from config.personal_data import Subject
+from kernel.admin.audit import forget_entries_about
+from kernel.personal_data import Subject
 from messaging.models import (
     AccountRecord,
     HandleClaim,

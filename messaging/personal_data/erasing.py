@@ -14,10 +14,10 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from config.cache.versions import EVERYTHING, invalidate
-from config.leases import LeaseLost, require_lease
-from config.personal_data import Subject
-from config.writes.retries import retried
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.jobs.leases import LeaseLost, require_lease
+from kernel.personal_data import Subject
+from kernel.writes.retries import retried
 from messaging.deleted_accounts import DELETED_NAME, HEIR_HANDLES, HEIR_IDS
 from messaging.models import Account, PersonErasure, PostsChoice
 from messaging.personal_data.erasures import require_other_super_admin

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
 
-from config.admin.audit import log_decision
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import database_now
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import database_now
+from kernel.writes.retries import retried
 from messaging.exceptions import ErasureNotFound, LastSuperAdmin, PersonNotFound
 from messaging.models import Account, AccountKind, PersonErasure, PostsChoice
 from messaging.models.account import OF_SERVICE

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
-from config.database.batches import in_batches
-from config.personal_data import Section
+from kernel.database.batches import in_batches
+from kernel.personal_data import Section
 from messaging.models import Account, Message, MessageVersion, PanelSession, PersonExport, Report, SignIn, Webhook
 from messaging.permalinks import permalink
 from messaging.queries.message_fields import CONTENT_FIELDS

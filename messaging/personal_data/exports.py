@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Now
 
-from config.spawning import spawn_after_commit
-from config.writes.retries import retried
+from kernel.jobs.spawning import spawn_after_commit
+from kernel.writes.retries import retried
 from messaging.exceptions import ExportNotFound, TooManyExports
 from messaging.models import Account, Archive, ExportStatus, PersonExport, PersonExportPart
 from messaging.models.personal_data import EXPORT_LIFETIME

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 from uuid import UUID
 
-from config.api.exceptions import ApiError
-from config.leases import Leased, LeaseLost, release, take
+from kernel.api.exceptions import ApiError
+from kernel.jobs.leases import Leased, LeaseLost, release, take
 from messaging.models import AccountRecord, PersonErasure, PersonExport
 from messaging.personal_data.archive import write_export
 from messaging.personal_data.erasing import carry_out

@@ -11,9 +11,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 
-from config.changes.models import Change
-from config.changes.personal_data import erase_reasons
-from config.personal_data import Section, Subject
+from kernel.changes.models import Change
+from kernel.changes.personal_data import erase_reasons
+from kernel.personal_data import Section, Subject
 from messaging.changes.types import InboxType
 from messaging.models import Act, Ban, BulkJob, Community, Decision, Message, Moderator, ReadyReason, SavedList, Webhook
 from messaging.personal_data.exporters import table

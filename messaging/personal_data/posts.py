@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.db.models import Case, Value, When
 
-from config.admin.audit import forget_entries_about
-from config.cache.versions import EVERYTHING, invalidate
-from config.changes.log import append
-from config.database.sql import allow_long_statements, database_now, execute
-from config.personal_data import Subject
+from kernel.admin.audit import forget_entries_about
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.changes.log import append
+from kernel.database.sql import allow_long_statements, database_now, execute
+from kernel.personal_data import Subject
 from messaging.models import Decision, Message, MessageStatus, MessageVersion
 from messaging.queries.message_fields import CONTENT_FIELDS
 from messaging.services.changes import deletion_of

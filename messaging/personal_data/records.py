@@ -14,9 +14,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
-from config.personal_data import Section
-from config.spawning import spawn_after_commit
-from config.writes.retries import retried
+from kernel.jobs.spawning import spawn_after_commit
+from kernel.personal_data import Section
+from kernel.writes.retries import retried
 from messaging.exceptions import ExportNotFound
 from messaging.models import Account, AccountRecord, AccountRecordPart, ExportStatus
 from messaging.models.personal_data import EXPORT_LIFETIME

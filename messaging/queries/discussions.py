@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from config.database.sql import fetch_all, fetch_one
+from kernel.database.sql import fetch_all, fetch_one
 from messaging.models.moderation import PINS_MAX
 from messaging.queries.visibility import is_listed, is_public
 

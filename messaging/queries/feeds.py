@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from config.database.sql import Row, fetch_all, fetch_one
+from kernel.database.sql import Row, fetch_all, fetch_one
 from messaging.queries.newest import newest_of_page
 from messaging.queries.page_sizes import PAGE_BYTES
 from messaging.queries.shown import Shown

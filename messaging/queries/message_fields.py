@@ -24,7 +24,7 @@ from rest_framework.serializers import (
     UUIDField,
 )
 
-from config.api.fields import Id, ListOf, Text
+from kernel.api.fields import Id, ListOf, Text
 from messaging.fields import ContextAnchorField, PageIdField, PageIdText, PayloadField, TagType
 from messaging.models import Message, MessageStatus
 from messaging.models.message import (

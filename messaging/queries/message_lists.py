@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from config.api.pagination import Position
-from config.database.sql import fetch_all
+from kernel.api.pagination import Position
+from kernel.database.sql import fetch_all
 from messaging.queries.joins import JOINS
 from messaging.queries.message_orders import ORDERS, Order, Sort
 from messaging.queries.message_sizes import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from config.api.pagination import Position
+from kernel.api.pagination import Position
 
 
 class Sort(StrEnum):

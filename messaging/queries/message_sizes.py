@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from config.database.sql import Row, fetch_all
+from kernel.database.sql import Row, fetch_all
 from messaging.queries.joins import JOINS
 from messaging.queries.message_fields import MESSAGE_FIELDS
 from messaging.queries.messages import COLUMNS, EXPRESSIONS, message_from_row

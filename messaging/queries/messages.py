@@ -13,7 +13,7 @@ from uuid import UUID
 
 import orjson
 
-from config.database.sql import Row, fetch_one
+from kernel.database.sql import Row, fetch_one
 from messaging.permalinks import PERMALINK_COLUMN, permalink
 from messaging.queries.joins import AUTHOR_COLUMNS, AUTHOR_ROLE_COLUMN, JOINS, PAGE_URL_COLUMN, QUOTE_COLUMNS
 from messaging.queries.message_fields import CONTENT_FIELDS, MESSAGE_FIELDS, MODERATOR, MessageField

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from config.api.pagination import CursorPage, envelope
-from config.database.sql import Row, fetch_all, fetch_one
+from kernel.api.pagination import CursorPage, envelope
+from kernel.database.sql import Row, fetch_all, fetch_one
 from messaging.models import Account
 from messaging.models.moderation import COUNTED_MAX, REPORTS_SHOWN_MAX, QueueState
 from messaging.queries.joins import JOINS

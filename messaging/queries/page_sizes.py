@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from config.cache.rendering import to_json
+from kernel.cache.rendering import to_json
 
 # The limit of the response of a list, unless it contains a single message.
 PAGE_BYTES = 2 * 1024 * 1024

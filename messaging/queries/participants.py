@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.database.sql import fetch_all
+from kernel.database.sql import fetch_all
 from messaging.queries.joins import account_from_row
 from messaging.queries.newest import newest_of_page
 from messaging.queries.shown import Shown

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
-from config.database.sql import fetch_all
+from kernel.database.sql import fetch_all
 from messaging.queries.newest import newest_of_page
 from messaging.queries.shown import Shown
 

@@ -20,8 +20,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.api.pagination import Position
-from config.database.sql import current_alias, fetch_all, fetch_one
+from kernel.api.pagination import Position
+from kernel.database.sql import current_alias, fetch_all, fetch_one
 from messaging.queries.shown import Shown
 from messaging.word_lists.characters import UNSPACED_LETTER
 

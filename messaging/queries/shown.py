@@ -16,7 +16,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from config.database.sql import fetch_all
+from kernel.database.sql import fetch_all
 
 OWN = "{m}.community_id = %(shown)s"
 # The expression is that of the indexes `shown_posts` and `shown_posts_by_reactions`.

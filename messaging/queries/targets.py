@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from config.api.ids import is_id
-from config.database.sql import Row
-from config.writes.transaction import Prefetch, WriteTransaction
+from kernel.api.ids import is_id
+from kernel.database.sql import Row
+from kernel.writes.transaction import Prefetch, WriteTransaction
 from messaging.exceptions import ParentNotFound, QuoteNotFound, UnknownPage, page_id_needed
 from messaging.page_ids import is_page_id
 from messaging.queries.joins import QUOTE_COLUMNS

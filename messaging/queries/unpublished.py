@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.database.sql import current_alias, fetch_all, fetch_one
+from kernel.database.sql import current_alias, fetch_all, fetch_one
 from messaging.queries.search import QUERY, with_phrases
 
 # The condition and the expression of the index `words_of_unpublished`. In no order: one would read all matches.

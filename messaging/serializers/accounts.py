@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.openapi.example_values import ID
+from kernel.api.openapi.example_values import ID
 from messaging.deleted_accounts import HEIRS, deleted_account
 from messaging.models import AccountKind
 

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.exceptions import InvalidParameter
-from config.api.fields import Boolean, Id, ListQuery, Text
-from config.api.openapi.example_values import CURSOR, ID
-from config.api.openapi.field_schemas import COMMON_TYPES
-from config.changes.streams.opening import StreamQuery
+from kernel.api.exceptions import InvalidParameter
+from kernel.api.fields import Boolean, Id, ListQuery, Text
+from kernel.api.openapi.example_values import CURSOR, ID
+from kernel.api.openapi.field_schemas import COMMON_TYPES
+from kernel.changes.streams.opening import StreamQuery
 from messaging.changes.types import ChangeType, InboxType
 from messaging.exceptions import page_id_needed
 from messaging.fields import PageIdField, PageIdText

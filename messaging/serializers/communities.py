@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import ListQuery, Text
-from config.api.pagination import paginated
+from kernel.api.fields import ListQuery, Text
+from kernel.api.pagination import paginated
 from messaging.fields import PageIdField
 from messaging.models import Community, Embedding, PreModeration
 from messaging.models.community import NAME_MAX

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.openapi.example_values import BASE, ID
+from kernel.api.openapi.example_values import BASE, ID
 from messaging.fields import EXAMPLE_PAGE_ID as PAGE_ID
 from messaging.fields import EXAMPLE_PAGE_URL as PAGE_URL
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import Boolean, CursorText, ListQuery
-from config.api.openapi.example_values import CURSOR, ID
-from config.api.serializers import BodySerializer
-from config.changes.streams.opening import StreamQuery
+from kernel.api.fields import Boolean, CursorText, ListQuery
+from kernel.api.openapi.example_values import CURSOR, ID
+from kernel.api.serializers import BodySerializer
+from kernel.changes.streams.opening import StreamQuery
 from messaging.changes.types import InboxType
 from messaging.fields import PageIdField
 from messaging.serializers.accounts import AccountSerializer

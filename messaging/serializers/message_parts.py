@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import Text
-from config.api.serializers import BodySerializer
+from kernel.api.fields import Text
+from kernel.api.serializers import BodySerializer
 from messaging.fields import WebUrl
 from messaging.models.message import ATTACHMENT_URL_MAX
 from messaging.serializers.accounts import AccountSerializer

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import Boolean, Choice, Id, ListQuery, Text
-from config.api.openapi.example_values import BASE, ID
-from config.api.pagination import paginated
-from config.api.serializers import BodySerializer, QuerySerializer
+from kernel.api.fields import Boolean, Choice, Id, ListQuery, Text
+from kernel.api.openapi.example_values import BASE, ID
+from kernel.api.pagination import paginated
+from kernel.api.serializers import BodySerializer, QuerySerializer
 from messaging.fields import EXAMPLE_PAGE_ID, EXAMPLE_PAGE_URL, PageIdText
 from messaging.models import AccountKind, MessageStatus
 from messaging.queries.message_fields import BODY_FIELDS, MESSAGE_FIELDS

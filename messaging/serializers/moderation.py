@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.admin.actions import REASON_MAX
-from config.api.fields import Boolean, Choice, Id, Integer, ListOf, ListQuery, Text
-from config.api.openapi.example_values import BASE, ID, TIME
-from config.api.pagination import paginated
-from config.api.serializers import BodySerializer, QuerySerializer
-from config.api.times import Time
+from kernel.admin.actions import REASON_MAX
+from kernel.api.fields import Boolean, Choice, Id, Integer, ListOf, ListQuery, Text
+from kernel.api.openapi.example_values import BASE, ID, TIME
+from kernel.api.pagination import paginated
+from kernel.api.serializers import BodySerializer, QuerySerializer
+from kernel.api.times import Time
 from messaging.fields import EXAMPLE_PAGE_ID, Name, PageIdText
 from messaging.models import Embedding, MessageStatus, PreModeration, ReportReason
 from messaging.models.account import HANDLE

@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import Id, ListOf, Text
-from config.api.openapi.example_values import TIME
-from config.api.serializers import BodySerializer
+from kernel.api.fields import Id, ListOf, Text
+from kernel.api.openapi.example_values import TIME
+from kernel.api.serializers import BodySerializer
 from messaging.fields import EXAMPLE_PAGE_ID, EXAMPLE_PAGE_URL, PageIdField, PageIdText, PageUrl
 from messaging.serializers.accounts import AccountSerializer
 from messaging.serializers.messages import MessageQuery

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import Choice, Text
-from config.api.serializers import BodySerializer
+from kernel.api.fields import Choice, Text
+from kernel.api.serializers import BodySerializer
 from messaging.models import ReportReason
 from messaging.models.report import NOTE_MAX
 

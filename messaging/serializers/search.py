@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from config.api.fields import Id, ListQuery, Text
+from kernel.api.fields import Id, ListQuery, Text
 from messaging.fields import PageIdText
 from messaging.serializers.messages import MessageQuery
 from messaging.word_lists.characters import UNSPACED_LETTER

@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.fields import Text
-from config.api.openapi.example_values import JWT
-from config.api.serializers import BodySerializer
+from kernel.api.fields import Text
+from kernel.api.openapi.example_values import JWT
+from kernel.api.serializers import BodySerializer
 from messaging.fields import Name
 from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX
 from messaging.serializers.accounts import AccountSerializer

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from config.api.exceptions import InvalidInput
-from config.api.fields import Choice, Id, ListOf, NullableChoice, NullableText
-from config.api.openapi.example_values import ID, TIME
-from config.api.openapi.field_schemas import COMMON_TYPES
-from config.api.pagination import paginated
-from config.api.serializers import BodySerializer
+from kernel.api.exceptions import InvalidInput
+from kernel.api.fields import Choice, Id, ListOf, NullableChoice, NullableText
+from kernel.api.openapi.example_values import ID, TIME
+from kernel.api.openapi.field_schemas import COMMON_TYPES
+from kernel.api.pagination import paginated
+from kernel.api.serializers import BodySerializer
 from messaging.changes.types import EVENTS_OF_AGENTS, WEBHOOK_CHANGES, InboxType
 from messaging.fields import WebUrl
 from messaging.models import DeliveryError, DisabledReason, Webhook, WebhookStatus, WebhookTarget

@@ -13,10 +13,10 @@ from django.db import transaction
 from django.db.models import Case, When
 from django.utils import timezone
 
-from config.api import throttling
-from config.api.field_errors import invalid_input
-from config.cache.versions import EVERYTHING, invalidate
-from config.writes.retries import retried
+from kernel.api import throttling
+from kernel.api.field_errors import invalid_input
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.writes.retries import retried
 from messaging.confusables import Likeness, near, skeleton
 from messaging.exceptions import InvalidCredentials
 from messaging.models import Account, AccountKind, HandleClaim

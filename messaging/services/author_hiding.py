@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from config.api.exceptions import NotFound
+from kernel.api.exceptions import NotFound
 from messaging.exceptions import AccountNotFound
 from messaging.models import Account, BulkJob
 from messaging.models.account import OF_SERVICE

@@ -12,10 +12,10 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.api.credentials import Credential
-from config.cache.versions import invalidate
-from config.database.sql import current_alias, fetch_one
-from config.writes.retries import retried
+from kernel.api.credentials import Credential
+from kernel.cache.versions import invalidate
+from kernel.database.sql import current_alias, fetch_one
+from kernel.writes.retries import retried
 from messaging.cache_tags import SHOWN
 from messaging.content_rules import community_columns
 from messaging.exceptions import AccountNotFound, BannedFromCommunity, BanNotFound, ModeratorBanned

@@ -11,10 +11,10 @@ from django.db import transaction
 from django.db.models import F, Func, QuerySet, Value
 from django.db.models.functions import Now
 
-from config.admin.audit import log_decision, transition
-from config.database.sql import allow_long_statements
-from config.writes.deletion import delete_in_batches
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision, transition
+from kernel.database.sql import allow_long_statements
+from kernel.writes.deletion import delete_in_batches
+from kernel.writes.retries import retried
 from messaging.exceptions import AccountNotFound, JobFinished, JobNotUndoable, NotInThisState, TooManyRows
 from messaging.models import Account, Act, BulkJob, ChangedRow, Community, JobState, Message, MessageStatus
 from messaging.models.desk import ERROR_MAX, ERRORS_MAX, LABEL_MAX

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
-from config.changes.log import NewChange, append
-from config.writes.transaction import WriteTransaction
+from kernel.changes.log import NewChange, append
+from kernel.writes.transaction import WriteTransaction
 from messaging.changes.events import NewPost, answer_events, edit_events, moderated_event
 from messaging.changes.service_events import ServiceEvent, about_post, about_stored_post
 from messaging.changes.types import ChangeType, InboxType

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.cache.versions import invalidate
-from config.database.sql import fetch_one
-from config.writes.retries import retried
+from kernel.cache.versions import invalidate
+from kernel.database.sql import fetch_one
+from kernel.writes.retries import retried
 from messaging.cache_tags import page_tag
 from messaging.exceptions import ClosingNotFound, UnknownPage, page_id_needed
 from messaging.models import Account, Act, ClosedPage, Community

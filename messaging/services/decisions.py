@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Model
 
-from config.admin.audit import log_decision
+from kernel.admin.audit import log_decision
 from messaging.models import Account, Act, Community, Decision, Message
 from messaging.models.message import MessageQuerySet
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from config.admin.audit import forget_names_about
-from config.api.credentials import Credential
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import allow_long_statements, database_now
-from config.writes.transaction import WriteTransaction
+from kernel.admin.audit import forget_names_about
+from kernel.api.credentials import Credential
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import allow_long_statements, database_now
+from kernel.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.models import Message, MessageStatus
 from messaging.queries.message_fields import CONTENT_FIELDS

@@ -10,11 +10,11 @@ from uuid import UUID
 import orjson
 from django.conf import settings
 
-from config.admin.audit import forget_names_about
-from config.api.credentials import Credential
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import allow_long_statements, database_now
-from config.writes.transaction import WriteTransaction
+from kernel.admin.audit import forget_names_about
+from kernel.api.credentials import Credential
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import allow_long_statements, database_now
+from kernel.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.content_rules import Draft, content_rules
 from messaging.exceptions import EditWindowClosed, TooManyEdits

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from datetime import datetime
 
-from config.api import stored_secrets
-from config.api.stored_secrets import encrypted_again
+from kernel.api import stored_secrets
+from kernel.api.stored_secrets import encrypted_again
 from messaging.models import ErasedHandle, ErasedHandleKey
 from messaging.models.erased_handle import PURPOSE, digest_of
 

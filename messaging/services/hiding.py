@@ -12,10 +12,10 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F, Q
 
-from config.admin.audit import log_decision
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import allow_long_statements, database_now
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import allow_long_statements, database_now
+from kernel.writes.retries import retried
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.services.changes import record_moderated

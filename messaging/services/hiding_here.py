@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.api.exceptions import InvalidInput
-from config.cache.versions import invalidate
-from config.writes.retries import retried
+from kernel.api.exceptions import InvalidInput
+from kernel.cache.versions import invalidate
+from kernel.writes.retries import retried
 from messaging.cache_tags import SHOWN
 from messaging.exceptions import MessageNotFound
 from messaging.models import Account, Act, HiddenHere, Message

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from config.api.credentials import Credential
-from config.api.ids import new_id
-from config.database.sql import fetch_all
-from config.writes.transaction import WriteTransaction
+from kernel.api.credentials import Credential
+from kernel.api.ids import new_id
+from kernel.database.sql import fetch_all
+from kernel.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.changes.events import NewPost
 from messaging.content_rules import Draft, content_rules

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from config.admin.audit import log_decision
-from config.api.exceptions import InvalidInput
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision
+from kernel.api.exceptions import InvalidInput
+from kernel.writes.retries import retried
 from messaging.exceptions import NotInThisState
 from messaging.models import Account, Community, Message
 from messaging.queries.moderation import waiting_in

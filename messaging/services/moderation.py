@@ -12,10 +12,10 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.admin.audit import transition
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import allow_long_statements, database_now
-from config.writes.retries import retried
+from kernel.admin.audit import transition
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import allow_long_statements, database_now
+from kernel.writes.retries import retried
 from messaging.exceptions import NotInThisState
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.services.changes import record_moderated

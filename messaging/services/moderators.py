@@ -7,9 +7,9 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from config.api import throttling
-from config.cache.versions import EVERYTHING, invalidate
-from config.writes.retries import retried
+from kernel.api import throttling
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.writes.retries import retried
 from messaging.exceptions import (
     CommunityNotFound,
     CreatorProtected,

@@ -1,7 +1,7 @@
 """Moves the posts of a page to the page with the id that the current rules give its URL (`renormalize_pages --apply`).
 
 The same transaction deletes the old page and redirects its id to the new page. A concurrent write to the old page
-violates its foreign key at commit and is retried on the new page (`config.database.sql.RETRYABLE_SQLSTATES`).
+violates its foreign key at commit and is retried on the new page (`kernel.database.sql.RETRYABLE_SQLSTATES`).
 
 Writes lock posts first, in id order, and their page last, at commit. So the posts are moved before the page is locked;
 posts that were written in between are moved after it.
@@ -17,8 +17,8 @@ from uuid import UUID
 
 from django.db import DatabaseError, transaction
 
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import RETRYABLE_SQLSTATES, execute, fetch_all, fetch_one, sqlstate
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import RETRYABLE_SQLSTATES, execute, fetch_all, fetch_one, sqlstate
 from messaging.cache_tags import community_tag, message_tag, page_tag
 from messaging.models import Page
 from messaging.models.moderation import PINS_MAX

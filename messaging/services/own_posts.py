@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from config.api.credentials import Credential
+from kernel.api.credentials import Credential
 from messaging.exceptions import MessageNotFound, NotAuthor
 from messaging.models import Message, MessageStatus
 from messaging.services.locking import locked_post

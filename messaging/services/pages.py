@@ -10,8 +10,8 @@ from django.conf import settings
 from django.db import IntegrityError
 from django.utils.module_loading import import_string
 
-from config.cache.versions import invalidate
-from config.database.sql import execute, fetch_one
+from kernel.cache.versions import invalidate
+from kernel.database.sql import execute, fetch_one
 from messaging.cache_tags import page_tag
 from messaging.exceptions import InvalidUrlError
 from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize

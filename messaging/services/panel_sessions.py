@@ -16,11 +16,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 from rest_framework_simplejwt.utils import aware_utcnow
 
-from config.api import jwt, signing
-from config.api.jwt import UserToken
-from config.second_factor import needs_second_factor
-from config.writes.deletion import delete_in_batches
-from config.writes.retries import retried
+from kernel.api import jwt, signing
+from kernel.api.jwt import UserToken
+from kernel.second_factor import needs_second_factor
+from kernel.writes.deletion import delete_in_batches
+from kernel.writes.retries import retried
 from messaging.exceptions import PanelSessionEnded, RecentSignInRequired
 from messaging.models import Account, AccountKind, PanelSession
 from messaging.models.panel_session import LIFETIME, SESSIONS_MAX, PanelSessionQuerySet

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db import transaction
 from django.db.models import Q
 
-from config.admin.audit import log_decision, transition
-from config.cache.versions import EVERYTHING, invalidate
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision, transition
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.writes.retries import retried
 from messaging.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
 from messaging.models import Account, AccountKind
 from messaging.models.account import OF_SERVICE

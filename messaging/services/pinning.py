@@ -10,8 +10,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.cache.versions import invalidate
-from config.writes.retries import retried
+from kernel.cache.versions import invalidate
+from kernel.writes.retries import retried
 from messaging.cache_tags import SHOWN, message_tag, page_tag
 from messaging.exceptions import NotInThisState, NotPinnable, PinNotFound, TooManyPins
 from messaging.models import Account, Act, Community, Message, MessageStatus, Pin

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 
-from config.database.sql import execute, fetch_all, statements_on
+from kernel.database.sql import execute, fetch_all, statements_on
 from messaging import markdown
 from messaging.markdown.html import Budget, Rendered, as_typed, cost_of, render, rendered
 

@@ -10,12 +10,12 @@ from django.db import transaction
 from django.db.models import F, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from config.admin.audit import log_decision, transition
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import allow_long_statements, database_now
-from config.writes.deletion import delete_in_batches
-from config.writes.retries import retried
-from config.writes.transaction import WriteTransaction
+from kernel.admin.audit import log_decision, transition
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import allow_long_statements, database_now
+from kernel.writes.deletion import delete_in_batches
+from kernel.writes.retries import retried
+from kernel.writes.transaction import WriteTransaction
 from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Act, Ban, Message, MessageStatus, Report
 from messaging.models.report import REPORTABLE, dismissed_reports, open_reports

@@ -15,9 +15,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
-from config.api import stored_secrets
-from config.api.stored_secrets import SecretLost, encrypted_again, is_rotating
-from config.writes.retries import retried
+from kernel.api import stored_secrets
+from kernel.api.stored_secrets import SecretLost, encrypted_again, is_rotating
+from kernel.writes.retries import retried
 from messaging.exceptions import InvalidSecondFactor, SecondFactorRequired
 from messaging.models import Account
 from messaging.services.sign_in_limits import count_code

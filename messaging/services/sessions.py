@@ -11,12 +11,12 @@ from datetime import datetime
 from django.db import transaction
 from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, OutstandingToken
 
-from config.api import jwt
-from config.api.exceptions import TokenExpired, TokenRevoked
-from config.api.jwt import AccessToken, RefreshToken
-from config.database.sql import database_now
-from config.second_factor import needs_second_factor
-from config.writes.retries import retried
+from kernel.api import jwt
+from kernel.api.exceptions import TokenExpired, TokenRevoked
+from kernel.api.jwt import AccessToken, RefreshToken
+from kernel.database.sql import database_now
+from kernel.second_factor import needs_second_factor
+from kernel.writes.retries import retried
 from messaging.exceptions import AccountBeingErased, SecondFactorMissing
 from messaging.models import Account
 

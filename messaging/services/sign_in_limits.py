@@ -13,8 +13,8 @@ from uuid import UUID
 
 from django.dispatch import Signal
 
-from config.api.exceptions import RateLimited
-from config.writes.attempts import Counter, count, forget
+from kernel.api.exceptions import RateLimited
+from kernel.writes.attempts import Counter, count, forget
 from messaging.exceptions import SignInClosed
 from messaging.models import Account, SignIn
 from messaging.visitors import Visitor

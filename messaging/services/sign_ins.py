@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db import Error, transaction
 from django.db.models.functions import Now
 
-from config.writes.deletion import delete_in_batches
+from kernel.writes.deletion import delete_in_batches
 from messaging.models import Account, AccountKind, Door, Factor, SignIn
 
 STORED_DAYS = 90

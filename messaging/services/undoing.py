@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.admin.audit import log_decision, transition
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision, transition
+from kernel.writes.retries import retried
 from messaging.exceptions import NotInThisState
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.services.decisions import log_about_post

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from config.writes.deletion import delete_in_batches
+from kernel.writes.deletion import delete_in_batches
 from messaging.models import Message, MessageStatus, MessageVersion
 from messaging.queries.message_fields import CONTENT_FIELDS
 

@@ -11,11 +11,11 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 
-from config.admin.audit import log_decision, transition
-from config.api.ids import new_id
-from config.changes import reading, wakeups
-from config.database.sql import database_now, execute
-from config.writes.retries import retried
+from kernel.admin.audit import log_decision, transition
+from kernel.api.ids import new_id
+from kernel.changes import reading, wakeups
+from kernel.database.sql import database_now, execute
+from kernel.writes.retries import retried
 from messaging.exceptions import (
     TooManyWebhooks,
     WebhookBlocked,

@@ -5,16 +5,16 @@ from typing import Any
 
 from rest_framework.decorators import action
 
-from config.api.credentials import CredentialKind
-from config.api.operations import operation
-from config.api.pagination import bound_to
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
-from config.changes.channels import Channel
-from config.changes.exceptions import CursorExpired
-from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
-from config.changes.streams.sources import Source
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import operation
+from kernel.api.pagination import bound_to
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
+from kernel.changes.channels import Channel
+from kernel.changes.exceptions import CursorExpired
+from kernel.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
+from kernel.changes.streams.sources import Source
 from messaging.changes.items import items_of, listed, requested_batch
 from messaging.serializers.changes import ChangeListSerializer, ChangeSerializer, ChangesQuery, ChangeStreamQuery
 from messaging.services.moving import moved_to

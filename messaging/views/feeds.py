@@ -5,12 +5,12 @@ from uuid import UUID
 
 from django.conf import settings
 
-from config.api.credentials import CredentialKind
-from config.api.exceptions import NotFound
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import NotFound
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
 from messaging.cache_tags import community_tag, page_tag
 from messaging.exceptions import CommunityNotFound
 from messaging.feeds.atom import ATOM, SCHEMA

@@ -5,19 +5,19 @@ from typing import Any
 
 from rest_framework.decorators import action
 
-from config.api.credentials import CredentialKind
-from config.api.exceptions import InvalidCursor
-from config.api.operations import operation
-from config.api.pagination import bound_to
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
-from config.changes import cursors
-from config.changes.channels import Channel
-from config.changes.exceptions import CursorExpired
-from config.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
-from config.changes.streams.sources import Source
-from config.changes.unread import count_unread, mark_read
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import InvalidCursor
+from kernel.api.operations import operation
+from kernel.api.pagination import bound_to
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
+from kernel.changes import cursors
+from kernel.changes.channels import Channel
+from kernel.changes.exceptions import CursorExpired
+from kernel.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
+from kernel.changes.streams.sources import Source
+from kernel.changes.unread import count_unread, mark_read
 from messaging.changes.items import INBOX_ITEMS, listed, requested_batch
 from messaging.serializers.inbox import (
     EventSerializer,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from config.api.pagination import CursorPage, envelope
+from kernel.api.pagination import CursorPage, envelope
 from messaging.queries.discussions import pinned_of
 from messaging.queries.message_lists import FILTERS, MessageList, list_messages
 from messaging.queries.message_orders import Sort

@@ -9,9 +9,9 @@ from uuid import UUID
 import orjson
 from django.http import HttpRequest
 
-from config.api.credentials import Credential
-from config.api.ids import id_in_path, is_id
-from config.writes.idempotency import Replay
+from kernel.api.credentials import Credential
+from kernel.api.ids import id_in_path, is_id
+from kernel.writes.idempotency import Replay
 from messaging.exceptions import MessageNotFound
 from messaging.models import Message
 from messaging.scopes import scopes_of

@@ -6,13 +6,13 @@ from uuid import UUID
 
 from drf_spectacular.utils import OpenApiResponse
 
-from config.api.credentials import CredentialKind
-from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidParameter, PayloadTooLarge
-from config.api.operations import operation, uncharged
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
-from config.writes.rate_limits import RateLimitUsage
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidParameter, PayloadTooLarge
+from kernel.api.operations import operation, uncharged
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
+from kernel.writes.rate_limits import RateLimitUsage
 from messaging import exceptions
 from messaging.cache_tags import message_tag, page_tag
 from messaging.content_rules import Draft, content_rule_errors

@@ -6,18 +6,18 @@ from uuid import UUID
 from django.http import HttpRequest
 from rest_framework.decorators import action
 
-from config.api.credentials import CredentialKind
-from config.api.exceptions import InvalidParameter
-from config.api.fields import ListQuery
-from config.api.ids import id_in_path
-from config.api.openapi.example_values import TIME
-from config.api.operations import operation
-from config.api.pagination import envelope
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.serializers import render
-from config.api.viewsets import ApiViewSet
-from config.writes.idempotency import Replay
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import InvalidParameter
+from kernel.api.fields import ListQuery
+from kernel.api.ids import id_in_path
+from kernel.api.openapi.example_values import TIME
+from kernel.api.operations import operation
+from kernel.api.pagination import envelope
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.serializers import render
+from kernel.api.viewsets import ApiViewSet
+from kernel.writes.idempotency import Replay
 from messaging.exceptions import (
     AccountNotFound,
     BanNotFound,

@@ -5,13 +5,13 @@ from uuid import UUID
 
 from rest_framework.decorators import action
 
-from config.api.credentials import CredentialKind
-from config.api.exceptions import InvalidParameter
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.serializers import render
-from config.api.viewsets import ApiViewSet
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import InvalidParameter
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.serializers import render
+from kernel.api.viewsets import ApiViewSet
 from messaging import smart_tags
 from messaging.cache_tags import page_tag
 from messaging.exceptions import InvalidUrlError, page_id_needed

@@ -4,12 +4,12 @@ from typing import Any
 
 from rest_framework.decorators import action
 
-from config.api import jwt
-from config.api.credentials import CredentialKind
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
+from kernel.api import jwt
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
 from messaging import panel_cookie
 from messaging.exceptions import PanelRequired, PanelSessionEnded, RecentSignInRequired
 from messaging.panel_cookie import require_panel, secret_of

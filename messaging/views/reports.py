@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from rest_framework.decorators import action
 
-from config.api import throttling
-from config.api.credentials import CredentialKind
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
+from kernel.api import throttling
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
 from messaging.exceptions import MessageNotFound
 from messaging.serializers.reports import NewReport, ReportedSerializer
 from messaging.services.reporting import report_message

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.api.credentials import CredentialKind
-from config.api.exceptions import InvalidParameter
-from config.api.operations import operation
-from config.api.pagination import CursorPage, envelope
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import InvalidParameter
+from kernel.api.operations import operation
+from kernel.api.pagination import CursorPage, envelope
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
 from messaging.exceptions import page_id_needed
 from messaging.page_ids import is_page_id
 from messaging.queries.message_sizes import messages_by_id

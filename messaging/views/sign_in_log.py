@@ -8,8 +8,8 @@ from http import HTTPStatus
 
 from django.http import HttpRequest
 
-from config.api.addresses import truncated_network
-from config.api.responses import Response
+from kernel.api.addresses import truncated_network
+from kernel.api.responses import Response
 from messaging.exceptions import InvalidCredentials, InvalidSecondFactor, SecondFactorRequired
 from messaging.models import Door, Factor
 from messaging.panel_cookie import is_of_panel

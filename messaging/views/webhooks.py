@@ -4,13 +4,13 @@ from django.http import HttpResponse
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 
-from config.api.credentials import CredentialKind
-from config.api.fields import ListQuery
-from config.api.operations import operation
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.serializers import render
-from config.api.viewsets import ApiViewSet
+from kernel.api.credentials import CredentialKind
+from kernel.api.fields import ListQuery
+from kernel.api.operations import operation
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.serializers import render
+from kernel.api.viewsets import ApiViewSet
 from messaging.exceptions import (
     TooManyWebhooks,
     WebhookBlocked,

@@ -14,9 +14,9 @@ from uuid import UUID
 
 from django.db import Error
 
-from config.changes.listening import listen
-from config.changes.threads import Threads
-from config.metrics.definitions import webhooks_waiting
+from kernel.changes.listening import listen
+from kernel.changes.threads import Threads
+from kernel.metrics.definitions import webhooks_waiting
 from messaging.webhooks.outcomes import record
 from messaging.webhooks.posting import post
 from messaging.webhooks.turns import Waiting, lease, next_attempt, release, waiting_webhooks

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
-from config.api.pagination import bound_to
-from config.cache.rendering import to_json
-from config.changes import cursors
-from config.changes.channels import Channel
-from config.changes.rows import ChangeRow, Cursor
+from kernel.api.pagination import bound_to
+from kernel.cache.rendering import to_json
+from kernel.changes import cursors
+from kernel.changes.channels import Channel
+from kernel.changes.rows import ChangeRow, Cursor
 from messaging.changes.items import inbox_item, public_item
 from messaging.changes.related import related_to
 from messaging.models import Webhook

@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Coalesce, Now
 
-from config.changes.rows import Cursor
-from config.metrics.definitions import webhook_attempts
+from kernel.changes.rows import Cursor
+from kernel.metrics.definitions import webhook_attempts
 from messaging.models import DisabledReason, Webhook, WebhookDelivery, WebhookStatus
 from messaging.models.webhook import DELIVERIES_SHOWN
 from messaging.webhooks.events import TEST, Event

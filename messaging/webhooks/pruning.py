@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from config.api.stored_secrets import is_rotating
+from kernel.api.stored_secrets import is_rotating
 from messaging.models import Webhook
 from messaging.webhooks.secrets import encrypted_again
 

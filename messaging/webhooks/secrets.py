@@ -13,8 +13,8 @@ from uuid import UUID
 
 from standardwebhooks import Webhook as Signer
 
-from config.api import stored_secrets
-from config.api.stored_secrets import SecretLost, Stored
+from kernel.api import stored_secrets
+from kernel.api.stored_secrets import SecretLost, Stored
 from messaging.models import Webhook
 
 SECRET_BYTES = 32

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db.models import Case, OuterRef, QuerySet, Subquery, TextField, When
 from django.utils.module_loading import import_string
 
-from config.changes.channels import Channel
+from kernel.changes.channels import Channel
 from messaging.changes.types import WEBHOOK_CHANGES
 from messaging.models import Account, Webhook
 from messaging.models.webhook import WebhookQuerySet

@@ -15,14 +15,14 @@ from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
-from config.api.stored_secrets import SecretLost
-from config.changes import reading
-from config.changes.channels import Channel
-from config.changes.exceptions import CursorExpired
-from config.changes.pending import find_pending
-from config.changes.rows import Cursor
-from config.database.sql import database_now
-from config.writes.retries import retried
+from kernel.api.stored_secrets import SecretLost
+from kernel.changes import reading
+from kernel.changes.channels import Channel
+from kernel.changes.exceptions import CursorExpired
+from kernel.changes.pending import find_pending
+from kernel.changes.rows import Cursor
+from kernel.database.sql import database_now
+from kernel.writes.retries import retried
 from messaging.models import DisabledReason, Webhook, WebhookStatus
 from messaging.models.webhook import WebhookQuerySet
 from messaging.webhooks.events import Event, challenge_event, event_of, resync_event, test_event

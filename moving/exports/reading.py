@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from config.database.sql import Row
+from kernel.database.sql import Row
 from messaging.queries.joins import JOINS, account_from_row
 from messaging.queries.messages import COLUMNS, message_from_row
 from moving.exports.scopes import Scope

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from config.api.ids import is_id
 from embeds.models import Embed
+from kernel.api.ids import is_id
 from messaging.models import Community, MovedPage, Page
 from messaging.page_ids import InvalidUrl, is_page_id, normalize
 from messaging.queries.visibility import is_listed, is_visible

@@ -9,8 +9,8 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import IsolationLevel
 
-from config.database.bounds import MARGIN_SECONDS
-from config.database.sql import Row
+from kernel.database.bounds import MARGIN_SECONDS
+from kernel.database.sql import Row
 
 # A generic plan would take a scope for a small one.
 SETTINGS = """

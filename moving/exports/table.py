@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from config.csv_cells import neutral_cell
+from kernel.csv_cells import neutral_cell
 from moving.exports.reading import ExportedPost, Reader
 
 COLUMNS = (

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from html import unescape
 
-from config.html_references import without_long_references
+from kernel.html_references import without_long_references
 from moving.formats.records import Post, Record, State, Unusable
 from moving.formats.spill import SpillingMap
 from moving.formats.sqlite_file import as_text

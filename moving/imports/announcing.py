@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 from django.db import models, transaction
 
-from config.cache.rendering import to_json
-from config.cache.versions import invalidate
-from config.changes.log import NewChange, append
-from config.database.sql import execute
-from config.writes.retries import retried
+from kernel.cache.rendering import to_json
+from kernel.cache.versions import invalidate
+from kernel.changes.log import NewChange, append
+from kernel.database.sql import execute
+from kernel.writes.retries import retried
 from messaging.cache_tags import page_tag
 from messaging.changes.types import ChangeType
 from messaging.models import MovedPage

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.contrib.auth.hashers import make_password
 
-from config.database.sql import fetch_all
+from kernel.database.sql import fetch_all
 from messaging.deleted_accounts import HEIR_HANDLES, HEIR_IDS, HEIRS
 from messaging.models import Account, AccountKind, HandleClaim
 from messaging.personal_data.erasing import heirs

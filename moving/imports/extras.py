@@ -9,10 +9,10 @@ import orjson
 from django.core.exceptions import ValidationError
 from rest_framework.exceptions import APIException
 
-from config.api.exceptions import ApiError
-from config.api.exceptions.base import shortened
-from config.api.field_errors import faults_of
-from config.api.strict_json import check_value
+from kernel.api.exceptions import ApiError
+from kernel.api.exceptions.base import shortened
+from kernel.api.field_errors import faults_of
+from kernel.api.strict_json import check_value
 from messaging.exceptions import InvalidPayload
 from messaging.queries.message_fields import CONTENT_FIELDS
 from messaging.serializers.messages import NewMessage

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 from uuid import UUID
 
-from config.database.sql import fetch_all
+from kernel.database.sql import fetch_all
 from messaging.page_ids import InvalidUrl, normalize
 from moving.imports.texts import source_id_of
 from moving.models import Move

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.database.sql import allow_long_statements, execute, fetch_one
+from kernel.database.sql import allow_long_statements, execute, fetch_one
 from messaging.services.locking import LONG_STATEMENT_SECONDS
 from moving.exceptions import ImportBusy, ImportUndone
 from moving.models import UNDO_STATES, WRITABLE, Move

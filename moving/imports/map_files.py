@@ -7,7 +7,7 @@ import csv
 from collections.abc import Iterator
 from io import StringIO
 
-from config.csv_cells import FORMULA_STARTS
+from kernel.csv_cells import FORMULA_STARTS
 from messaging.page_ids import InvalidUrl
 from moving.exceptions import InvalidMapFile, InvalidMapRow
 from moving.imports.addresses import WEB, Replacement, usable

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from config.database.sql import fetch_one
 from embeds.domains import host_of_url
 from embeds.hosts import is_named, whitelisted
+from kernel.database.sql import fetch_one
 from messaging.content_rules import WORD_LIST_COLUMNS, Draft, community_columns, content_rules
 from messaging.exceptions import ContentBlocked
 from messaging.models import Community

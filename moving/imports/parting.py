@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from config.cache.rendering import to_json
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import database_now, execute, fetch_all
+from kernel.cache.rendering import to_json
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import database_now, execute, fetch_all
 from messaging.services.bulk_jobs import is_changing_all_posts
 from messaging.services.reporting import move_closing
 from moving.formats.values import folded, id_by_mail

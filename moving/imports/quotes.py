@@ -9,10 +9,10 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.cache.rendering import to_json
-from config.cache.versions import invalidate
-from config.database.sql import execute, fetch_all
-from config.writes.retries import retried
+from kernel.cache.rendering import to_json
+from kernel.cache.versions import invalidate
+from kernel.database.sql import execute, fetch_all
+from kernel.writes.retries import retried
 from messaging.cache_tags import message_tag, page_tag
 from moving.imports import texts
 from moving.imports.locking import lock_source, require_writable

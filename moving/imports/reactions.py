@@ -12,10 +12,10 @@ from uuid import UUID
 
 from django.db import reset_queries, transaction
 
-from config.api.ids import new_id
-from config.cache.rendering import to_json
-from config.database.sql import execute, fetch_all
-from config.writes.retries import retried
+from kernel.api.ids import new_id
+from kernel.cache.rendering import to_json
+from kernel.database.sql import execute, fetch_all
+from kernel.writes.retries import retried
 from messaging.cache_tags import message_tag, page_tag
 from messaging.deleted_accounts import HEIR_IDS
 from moving.imports.authors import accounts_of

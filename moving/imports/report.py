@@ -6,7 +6,7 @@ import csv
 from collections import Counter
 from typing import TextIO
 
-from config.csv_cells import neutral_cell
+from kernel.csv_cells import neutral_cell
 
 COLUMNS = ("source_id", "address", "action", "reason")
 SKIPPED, CHANGED = "skipped", "changed"

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import reset_queries
 
-from config.database.sql import database_now
+from kernel.database.sql import database_now
 from messaging.models import MessageStatus
 from moving.exceptions import FileRefused
 from moving.formats import PROGRAMS, UnreadableFile, detect, read

@@ -14,11 +14,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
-from config.admin.actions import REASON_MAX
-from config.admin.audit import forget_names_about
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import database_now, execute, fetch_all
-from config.writes.retries import retried
+from kernel.admin.actions import REASON_MAX
+from kernel.admin.audit import forget_names_about
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import database_now, execute, fetch_all
+from kernel.writes.retries import retried
 from messaging.deleted_accounts import HEIR_IDS
 from messaging.models import (
     Account,

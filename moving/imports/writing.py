@@ -11,10 +11,10 @@ from uuid import UUID
 
 from django.db import transaction
 
-from config.cache.rendering import to_json
-from config.cache.versions import EVERYTHING, invalidate
-from config.database.sql import database_now, execute
-from config.writes.retries import retried
+from kernel.cache.rendering import to_json
+from kernel.cache.versions import EVERYTHING, invalidate
+from kernel.database.sql import database_now, execute
+from kernel.writes.retries import retried
 from messaging.cache_tags import COMMUNITIES, community_tag, message_tag, page_tag
 from messaging.models import MessageStatus
 from moving.imports.announcing import count_on_pages

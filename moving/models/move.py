@@ -6,8 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from config.api.ids import new_id
-from config.leases import Leased, LeasedQuerySet
+from kernel.api.ids import new_id
+from kernel.jobs.leases import Leased, LeasedQuerySet
 from messaging.models import Account, Community
 
 FORMAT_MAX = 20

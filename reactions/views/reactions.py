@@ -6,16 +6,16 @@ from uuid import UUID
 
 from django.http import HttpRequest
 
-from config.api.credentials import Credential, CredentialKind
-from config.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, NotOwner
-from config.api.fields import ListQuery
-from config.api.ids import is_id
-from config.api.operations import operation
-from config.api.pagination import CursorPage
-from config.api.requests import ApiRequest
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet
-from config.writes.idempotency import Replay
+from kernel.api.credentials import Credential, CredentialKind
+from kernel.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, NotOwner
+from kernel.api.fields import ListQuery
+from kernel.api.ids import is_id
+from kernel.api.operations import operation
+from kernel.api.pagination import CursorPage
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
+from kernel.writes.idempotency import Replay
 from messaging.cache_tags import message_tag
 from messaging.exceptions import BannedFromCommunity, CommunityForbids, ContentBlocked, MessageNotFound
 from messaging.models import Message

@@ -48,7 +48,7 @@ function resolved(document, part) {
   return part;
 }
 
-// As `config.api.openapi.examples.sample`: without the optional fields that have no example.
+// As `kernel.api.openapi.examples.sample`: without the optional fields that have no example.
 function exampleOf(document, reference) {
   const schema = resolved(document, reference);
   if (schema.examples) return schema.examples[0];

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from django.contrib.admin.models import LogEntry
 
-from config.api.exceptions import NotFound
+from kernel.api.exceptions import NotFound
 from messaging.admin.desk.running import run_due_jobs, run_slice, run_to_end
 from messaging.exceptions import (
     AccountNotFound,

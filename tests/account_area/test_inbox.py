@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from agents.models import AgentToken
 from agents.services import announce_expiring_tokens, approve_request, freeze_agent, narrow_agent, reject_request
-from config.changes.unread import count_unread
+from kernel.changes.unread import count_unread
 from messaging.models import Account, Message
 from messaging.services.moderation import hide_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token

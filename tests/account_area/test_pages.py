@@ -14,7 +14,7 @@ from django.utils import translation
 import config.urls  # noqa: F401  imports every class of refusals
 from account_area.refusals import SENTENCES, sentence
 from account_area.templatetags import account_area as filters
-from config.api.exceptions import ApiError
+from kernel.api.exceptions import ApiError
 from messaging.exceptions import EmptyMessage
 from messaging.models import Account
 from tests.agents.factories import agent_with_token

@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from account_area.models import AccountSession
 from account_area.sign_in import sessions
-from config.pages.sessions import stored_key
-from config.writes import deletion
+from kernel.pages.sessions import stored_key
+from kernel.writes import deletion
 from messaging.models import Account, PanelSession, SignIn
 from messaging.services.panel_sessions import start_panel_session
 from messaging.services.second_factor import verify_code

@@ -13,8 +13,8 @@ from django.urls import Resolver404, resolve
 from django.utils.html import escape
 
 from account_area.sign_in.urls import urlpatterns
-from config.api.credentials import CredentialKind
-from config.api.operations import all_operations
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import all_operations
 from messaging.models import Account, PostsChoice
 from messaging.personal_data.erasures import request_erasure
 from tests.account_area.second_factors import add_app, code_of, recovery_codes_of

@@ -12,7 +12,7 @@ from django.core import mail
 from django.db.models import F
 from django.test import Client
 
-from config.writes.models import RateLimitEvent
+from kernel.writes.models import RateLimitEvent
 from messaging.models import Account
 from messaging.visitors import ACCOUNTS_MAX, Visitor, cookie_name
 from tests.account_area.second_factors import add_app, code_of

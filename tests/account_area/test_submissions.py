@@ -9,7 +9,7 @@ from django.test import Client
 
 from account_area.models import Submission
 from account_area.submissions import OnceForm
-from config.api.exceptions import InvalidInput
+from kernel.api.exceptions import InvalidInput
 from messaging.models import Account
 from reactions.models import Reaction
 from tests.agents.racing import race

@@ -14,7 +14,10 @@ import pytest
 from django.conf import settings
 
 LOCALE = Path(settings.LOCALE_PATHS[0])
-SOURCES = ("account_area", "agents", "config", "embeds", "mails", "messaging", "moving", "reactions", "templates")
+SOURCES = (
+    *("account_area", "agents", "config", "embeds", "kernel", "mails", "messaging", "moving", "reactions"),
+    "templates",
+)
 PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w*\}")
 LANGUAGES = ["ar", "de", "es", "fr", "ja", "pt", "zh_Hans"]
 MEND = "Run `make translations`, and translate the new texts in locale/*/LC_MESSAGES/django.po."

@@ -17,7 +17,7 @@ from agents.denied_calls import refused_calls
 from agents.models import Agent, AgentToken, RefusedCall
 from agents.models.agent import COMMUNITIES_MAX
 from agents.services import create_token, delete_agent, freeze_agent, narrow_agent, revoke_token
-from config.admin.formatting import age
+from kernel.admin.formatting import age
 from messaging.models import Account, PostsChoice
 from messaging.personal_data.erasures import cancel_erasure, request_erasure
 from tests.admin.bystanders import Unchanged

@@ -23,8 +23,8 @@ from django.utils import timezone
 
 from agents.models import Agent, AgentRequest
 from agents.services import approve_request, reject_request
-from config.admin.returning import returning
-from config.leases import take
+from kernel.admin.returning import returning
+from kernel.jobs.leases import take
 from messaging.admin.desk.jobs import refusals_of
 from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.admin.desk.running import run_slice, run_soon, run_to_end
@@ -148,7 +148,7 @@ def test_more_rows_than_a_job_takes_are_refused_before_they_are_confirmed(
 
 def test_lists_without_keys_start_jobs_too(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
-    monkeypatch.setattr("config.admin.paginator.COUNTED_MAX", 2)
+    monkeypatch.setattr("kernel.admin.paginator.COUNTED_MAX", 2)
     monkeypatch.setattr("agents.admin.AgentAdmin.list_per_page", 2)
     agents = [agent_with_token().agent for _ in range(3)]
     shown = read(admin_client, Agent, "changelist")

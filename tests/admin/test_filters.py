@@ -19,7 +19,7 @@ from django.utils.html import strip_tags
 from pytest_django.plugin import DjangoDbBlocker
 
 from agents.models import AgentRequest
-from config.admin import paginator
+from kernel.admin import paginator
 from messaging.admin import searching
 from messaging.models import Account, Community, Message, MessageStatus
 from messaging.queries.unpublished import BY_ITS_INDEX, WITH_WORDS, ids_of_unpublished

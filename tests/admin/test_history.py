@@ -18,8 +18,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.plugin import DjangoDbBlocker
 
-from config.admin.audit import entries_about, log_decision, log_entries_about
 from desk.records import decisions
+from kernel.admin.audit import entries_about, log_decision, log_entries_about
 from messaging.models import Account, Message, PostsChoice
 from messaging.personal_data.erasures import request_erasure
 from messaging.personal_data.jobs import run_due_jobs

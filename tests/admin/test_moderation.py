@@ -136,7 +136,7 @@ def test_bulk_approve_hide_and_restore(admin_client: Client, unchanged: Unchange
 
 
 def test_bulk_action_on_too_many_rows_is_refused(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config.admin.model_admin.BULK_MAX", 2)
+    monkeypatch.setattr("kernel.admin.model_admin.BULK_MAX", 2)
     sent = {"action": "hide", "_selected_action": [str(one.pk) for one in MessageFactory.create_batch(3)]}
     text = admin_client.post(page(Message, "changelist"), sent, follow=True).content.decode()
     assert "At most 2 at once." in text

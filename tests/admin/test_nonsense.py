@@ -21,7 +21,7 @@ from django.forms import ChoiceField
 from django.test import Client
 
 from agents.models import AgentRequest
-from config.admin.model_admin import ReadOnlyModelAdmin
+from kernel.admin.model_admin import ReadOnlyModelAdmin
 from messaging.models import Account, SavedList
 from tests.admin.every_page import SENT, EveryPage, kind_of, session_of, snapshot
 from tests.admin.pages import page

@@ -253,9 +253,9 @@ def test_the_page_is_rendered_without_a_query(client: Client) -> None:
     from django.db import connection
     from django.test import RequestFactory
 
-    from config.api.exceptions import NotFound
-    from config.api.html_errors import _page
-    from config.api.responses import Response
+    from kernel.api.exceptions import NotFound
+    from kernel.api.html_errors import _page
+    from kernel.api.responses import Response
 
     request = RequestFactory().get("/admin/nowhere/")
     with CaptureQueriesContext(connection) as queries:

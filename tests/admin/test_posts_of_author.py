@@ -14,7 +14,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from account_area.agents.queries import DAYS, latest_posts, posts_by_day
 from account_area.moderation.cards import COUNTED_MAX, Card
 from account_area.moderation.cards import cards as cards_of
-from config.admin import paginator
+from kernel.admin import paginator
 from messaging.models import Account, BulkJob, Community, Message
 from messaging.personal_data.records import AT_ONCE_MAX, is_large
 from messaging.queries.moderation import stored_posts

@@ -22,7 +22,7 @@ from django.utils import timezone
 from agents.admin.look_alikes import look_alikes_of, series_base
 from agents.models import Agent, AgentRequest, RefusedCall
 from agents.services import create_token, reject_request
-from config.admin.returning import return_url, returning
+from kernel.admin.returning import return_url, returning
 from messaging.models import Account, Ban, Decision, Message, SavedList
 from messaging.models.desk import SAVED_MAX
 from messaging.services.moderation import approve_message, hide_message, restore_message
@@ -346,7 +346,7 @@ class TestPosts:
         assert post.status == "hidden"
 
     def test_a_post_that_returns_to_review_is_not_published_first_again(self, boss: Account) -> None:
-        from config.changes.models import Change
+        from kernel.changes.models import Change
         from messaging.services.undoing import return_to_review
 
         parent = MessageFactory()
@@ -451,7 +451,7 @@ class TestCsv:
     def test_it_has_the_filtered_rows_and_no_formulas(
         self, admin_client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("config.admin.exporting.BATCH", 2)
+        monkeypatch.setattr("kernel.admin.exporting.BATCH", 2)
         ApprovedFactory()
         expected = [RequestFactory(agent_name=f"=1+{n}", purpose='@SUM(A1)\n"quoted", and more') for n in range(5)]
         rows = self.rows(admin_client, AgentRequest, status__exact="pending")

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver, path, resolve
 
-from config.api.operations import operation_of
+from kernel.api.operations import operation_of
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 

@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from agents.services import narrow_agent
-from config.writes.rate_limits import RateLimitCharge
-from config.writes.transaction import write_transaction
+from kernel.writes.rate_limits import RateLimitCharge
+from kernel.writes.transaction import write_transaction
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.factories import CommunityFactory, SuperAdminFactory
 

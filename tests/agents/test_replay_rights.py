@@ -8,7 +8,7 @@ import pytest
 
 from agents.models import AgentToken
 from agents.services import narrow_agent
-from config.writes.models import RateLimitEvent
+from kernel.writes.models import RateLimitEvent
 from messaging.models import Account, Message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Answer, Api
@@ -126,7 +126,7 @@ def test_replay_found_after_the_lock_is_refused(monkeypatch: pytest.MonkeyPatch)
     scenario = Scenario()
     scenario.react()
     scenario.narrow()
-    monkeypatch.setattr("config.writes.middleware.Write.find_replay", lambda _write: None)
+    monkeypatch.setattr("kernel.writes.middleware.Write.find_replay", lambda _write: None)
     assert summary(scenario.react()) == REFUSED
 
 

@@ -18,9 +18,9 @@ from agents.exceptions import (
 )
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.services import approve_request, cancel_request, create_token, reject_request, undo_decision
-from config.api.exceptions import ApiError
-from config.api.ids import new_id
-from config.changes.models import Change
+from kernel.api.exceptions import ApiError
+from kernel.api.ids import new_id
+from kernel.changes.models import Change
 from messaging.exceptions import HandleTaken
 from messaging.models import Account, HandleClaim
 from tests.agents.factories import ApprovedFactory, RequestFactory

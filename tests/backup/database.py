@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 from django.conf import settings
 
-from config.fingerprints import fingerprint
+from kernel.fingerprints import fingerprint
 from tests.faults.hosts import empty_database
 from tests.service import ROOT
 

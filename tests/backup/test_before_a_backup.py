@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.changes.restored import GENERATION_MAX
-from config.runtime import wal_archive
-from config.runtime.backups import BackupError, afterwards, making
+from kernel.changes.restored import GENERATION_MAX
+from runtime import wal_archive
+from runtime.backups import BackupError, afterwards, making
 from tests.backup.database import a_database, begin_again_by_hand
 from tests.commands.running import refused
 

@@ -21,8 +21,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from config.runtime.postgres import DATABASE, SUPERUSER
-from config.runtime.postgres_binaries import owner
+from runtime.postgres import DATABASE, SUPERUSER
+from runtime.postgres_binaries import owner
 from tests.backup.database import begin_again_by_hand
 from tests.clients import Clients, Person, bearer
 from tests.cluster.postgres import Place, Server

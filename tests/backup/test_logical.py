@@ -8,8 +8,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config.runtime.backups import BackupError, checking, logical, making
-from config.runtime.backups.manifest import LOGICAL
+from runtime.backups import BackupError, checking, logical, making
+from runtime.backups.manifest import LOGICAL
 from tests.backup.database import a_database
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]

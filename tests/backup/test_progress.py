@@ -6,7 +6,7 @@ from io import StringIO
 
 import pytest
 
-from config.runtime.backups import running
+from runtime.backups import running
 
 
 @pytest.mark.parametrize(("seconds", "printed"), [(0.0, "one two "), (60.0, "")])

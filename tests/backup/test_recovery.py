@@ -12,10 +12,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config.runtime import wal_archive
-from config.runtime.backups import BackupError, checking, making, restoring
-from config.runtime.backups.manifest import PHYSICAL, Manifest
-from config.runtime.postgres import Cluster
+from runtime import wal_archive
+from runtime.backups import BackupError, checking, making, restoring
+from runtime.backups.manifest import PHYSICAL, Manifest
+from runtime.postgres import Cluster
 from tests.backup.database import make_tables
 from tests.service import ROOT
 from tests.temporary_cluster import SETTINGS, TemporaryCluster, copy_cluster

@@ -16,9 +16,9 @@ import pytest
 from django.conf import settings
 from psycopg.conninfo import make_conninfo
 
-from config.runtime.backups import BackupError, checking, logical, making, manifest, programs, restoring
-from config.runtime.backups.manifest import LOGICAL, PHYSICAL
-from config.runtime.data_folder import sole_use
+from runtime.backups import BackupError, checking, logical, making, manifest, programs, restoring
+from runtime.backups.manifest import LOGICAL, PHYSICAL
+from runtime.data_folder import sole_use
 from tests.backup.database import a_database
 from tests.commands.running import refused
 

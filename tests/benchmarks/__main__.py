@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from config import env
-from config.runtime.postgres import Cluster, embedded
+from runtime.postgres import Cluster, embedded
 from tests.benchmarks import data, load, progress, servers, streams, wrk
 from tests.benchmarks.report import Measured, Round, Table
 from tests.benchmarks.scenarios import Form, Scenario, everything, growing, large, list_of

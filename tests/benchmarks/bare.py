@@ -23,9 +23,9 @@ from uuid_utils.compat import uuid7
 from agents.authentication import FIND as FIND_TOKEN
 from agents.authentication import AgentAccount as Author
 from agents.authentication import FoundToken
-from config.writes.idempotency import STORE
-from config.writes.rate_limits import RECORD
-from config.writes.transaction import OPENED, combine_statements, open_statement
+from kernel.writes.idempotency import STORE
+from kernel.writes.rate_limits import RECORD
+from kernel.writes.transaction import OPENED, combine_statements, open_statement
 from messaging.queries import message_lists
 from messaging.queries.messages import INSERT, VISIBLE_BY_ID, message_from_row, new_message
 from messaging.queries.targets import FIND as FIND_TARGETS

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from config.runtime import granian
+from runtime import granian
 
 
 def load_application() -> Callable[..., Any]:

@@ -56,7 +56,7 @@ def only_post(connection: psycopg.Connection, page: str) -> UUID:
 def deep_cursor(connection: psycopg.Connection, *, page: str, pages: int, limit: int = 10) -> str:
     """The cursor of the page of a list after `pages` pages."""
     # DRF reads the settings when it is imported.
-    from config.api.pagination import CursorPage
+    from kernel.api.pagination import CursorPage
 
     statement = """
         SELECT created_at, id FROM messaging_message WHERE page_id = %s AND parent_id IS NULL

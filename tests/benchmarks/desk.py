@@ -52,7 +52,7 @@ def _set_up() -> None:
 
 
 def _embedded(home: Path) -> str:
-    from config.runtime.postgres import Cluster
+    from runtime.postgres import Cluster
 
     cluster = Cluster(home / "postgres", {"max_wal_size": "16GB", "shared_buffers": "2GB"})
     cluster.start()

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from config.runtime.postgres import Cluster
+from runtime.postgres import Cluster
 from tests.moving.imports.generating import disqus, one_thread
 from tests.moving.large_files import MEGABYTE, TEXTS, write
 from tests.service import ROOT

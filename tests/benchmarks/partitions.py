@@ -20,7 +20,7 @@ from typing import Any
 
 import psycopg
 
-from config.runtime.postgres import DATABASE, Cluster
+from runtime.postgres import DATABASE, Cluster
 from tests.benchmarks.servers import SECRETS
 
 POSTS, BUFFERS, READS, TRANSACTION = 2_000_000, "256MB", 300, 100
@@ -100,7 +100,7 @@ def _measure(url: str, options: argparse.Namespace) -> dict[str, Rows]:
 
 def _divide() -> None:
     """The empty table, by month."""
-    from config.database.sql import database_now
+    from kernel.database.sql import database_now
     from messaging.partitioning import converting, structure, swapping
     from messaging.partitioning.ahead import AHEAD, next_partition
     from messaging.partitioning.bounds import first_id, month_after

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from config.runtime.streams import raise_file_limit
+from runtime.streams import raise_file_limit
 
 # The events of so many clients are parsed; those of the others are only received, because this process must not be the
 # limit.

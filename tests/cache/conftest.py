@@ -9,9 +9,9 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from config.api.operations import query_names
-from config.cache.memory import ResponseStore
-from config.cache.wsgi import ResponseCache
+from kernel.api.operations import query_names
+from kernel.cache.memory import ResponseStore
+from kernel.cache.wsgi import ResponseCache
 
 Call = Callable[..., "Sent"]
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.cache import counters
-from config.cache.counters import SharedCounters
+from kernel.cache import counters
+from kernel.cache.counters import SharedCounters
 
 SECRET = "x" * 100
 TIMES = 300

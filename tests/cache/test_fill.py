@@ -11,10 +11,10 @@ import pytest
 from django.db import transaction
 from django.http import HttpResponse
 
-from config.cache import memory
-from config.cache.memory import ResponseStore
-from config.cache.versions import EVERYTHING, TagSnapshot, invalidate, snapshot
-from config.cache.wsgi import ResponseCache
+from kernel.cache import memory
+from kernel.cache.memory import ResponseStore
+from kernel.cache.versions import EVERYTHING, TagSnapshot, invalidate, snapshot
+from kernel.cache.wsgi import ResponseCache
 from tests.agents.racing import race
 from tests.cache.conftest import environ_of
 from tests.fresh_settings import fresh_settings

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from config.cache.positioned_versions import key_of
-from config.cache.redis_store import RedisVersionStore
-from config.cache.slots import new_version, position_of
-from config.cache.versions import TagSnapshot
+from kernel.cache.positioned_versions import key_of
+from kernel.cache.redis_store import RedisVersionStore
+from kernel.cache.slots import new_version, position_of
+from kernel.cache.versions import TagSnapshot
 
 pytestmark = pytest.mark.processes
 TAG, OTHER = "page:p1_a", "page:p1_b"

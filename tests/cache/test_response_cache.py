@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from config.api.operations import query_names
-from config.cache import versions
-from config.cache.memory import ResponseStore
-from config.cache.versions import EVERYTHING
-from config.cache.versions import store as version_store
-from config.cache.wsgi import cache_key, finish
 from embeds.services import disable_embed
+from kernel.api.operations import query_names
+from kernel.cache import versions
+from kernel.cache.memory import ResponseStore
+from kernel.cache.versions import EVERYTHING
+from kernel.cache.versions import store as version_store
+from kernel.cache.wsgi import cache_key, finish
 from messaging.cache_tags import page_tag
 from messaging.services.accounts import ensure_person
 from messaging.services.moderation import hide_message, restore_message

@@ -15,12 +15,12 @@ from types import SimpleNamespace
 import pytest
 from redis import Redis
 
-from config.cache import circuit_breaker
-from config.cache.circuit_breaker import CircuitBreaker
-from config.cache.redis_store import RedisVersionStore
-from config.cache.shared_memory_store import SharedMemoryVersionStore
-from config.cache.slots import SLOTS, slot_of
-from config.cache.versions import VersionStore
+from kernel.cache import circuit_breaker
+from kernel.cache.circuit_breaker import CircuitBreaker
+from kernel.cache.redis_store import RedisVersionStore
+from kernel.cache.shared_memory_store import SharedMemoryVersionStore
+from kernel.cache.slots import SLOTS, slot_of
+from kernel.cache.versions import VersionStore
 from tests.conftest import start_redis
 from tests.waiting import PATIENCE_SECONDS, eventually
 
@@ -64,7 +64,7 @@ def test_a_bump_changes_the_version_of_its_tag_in_every_process(stores: tuple[Ve
 def test_another_process_shares_the_file(in_memory: Callable[[], VersionStore], tmp_path: Path) -> None:
     before = in_memory().read(PAGE)
     program = (
-        "from pathlib import Path; from config.cache.shared_memory_store import SharedMemoryVersionStore;"
+        "from pathlib import Path; from kernel.cache.shared_memory_store import SharedMemoryVersionStore;"
         f"SharedMemoryVersionStore(Path({str(tmp_path / 'data' / 'versions')!r})).bump({PAGE!r})"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -11,19 +11,19 @@ from django.core.management import call_command
 from django.db import connection
 from pytest_django import DjangoDbBlocker
 
-from config.changes import reading
-from config.changes.channels import Channel
-from config.changes.exceptions import CursorExpired
-from config.changes.log import NewChange, append
-from config.changes.models import Change
-from config.changes.pending import find_pending
-from config.changes.reading import Batch
-from config.changes.rows import Cursor, Position
-from config.changes.wakeups import NOTIFY_UNFLUSHED
-from config.database import urls
-from config.database.sql import execute
-from config.runtime.postgres import Cluster
-from config.runtime.postgres_binaries import hand_over
+from kernel.changes import reading
+from kernel.changes.channels import Channel
+from kernel.changes.exceptions import CursorExpired
+from kernel.changes.log import NewChange, append
+from kernel.changes.models import Change
+from kernel.changes.pending import find_pending
+from kernel.changes.reading import Batch
+from kernel.changes.rows import Cursor, Position
+from kernel.changes.wakeups import NOTIFY_UNFLUSHED
+from kernel.database import urls
+from kernel.database.sql import execute
+from runtime.postgres import Cluster
+from runtime.postgres_binaries import hand_over
 from tests.temporary_cluster import TemporaryCluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]

@@ -206,7 +206,7 @@ def test_of_concurrent_reports_one_is_told(
     moderator: Account, community: Community, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document()
-    monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
+    monkeypatch.setattr("kernel.api.throttling.hit", lambda *_arguments: None)
     second = PersonFactory()
     community.moderators.create(account=second)
     for number in range(1, 4):
@@ -225,7 +225,7 @@ def test_of_concurrent_pending_posts_one_is_told(
     moderator: Account, community: Community, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document()
-    monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
+    monkeypatch.setattr("kernel.api.throttling.hit", lambda *_arguments: None)
     authors = [PersonFactory() for _ in range(5)]
     race(5, lambda number: write(community, authors[number]))
     assert len(told(moderator)) == 1

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from config.changes.models import Change
+from kernel.changes.models import Change
 from messaging.changes.mentions import LOOKUPS_MAX, MENTIONS_MAX, mentioned_handles
 from messaging.changes.service_events import SERVICE
 from messaging.models import Account, Message

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.api.exceptions import InvalidCursor
-from config.changes import cursors, pruning, reading
-from config.changes.channels import Channel
-from config.changes.exceptions import CursorExpired
-from config.changes.models import Change, ChangeLog
-from config.changes.rows import ChangeRow, Cursor, Position
-from config.database.sql import database_now
+from kernel.api.exceptions import InvalidCursor
+from kernel.changes import cursors, pruning, reading
+from kernel.changes.channels import Channel
+from kernel.changes.exceptions import CursorExpired
+from kernel.changes.models import Change, ChangeLog
+from kernel.changes.rows import ChangeRow, Cursor, Position
+from kernel.database.sql import database_now
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from config.changes.log import NewChange, append
-from config.changes.models import Change
-from config.changes.pruning import prune
-from config.database.sql import database_now
+from kernel.changes.log import NewChange, append
+from kernel.changes.models import Change
+from kernel.changes.pruning import prune
+from kernel.database.sql import database_now
 from messaging.models import Message, Page
 from messaging.services.moderation import approve_message, hide_message, restore_message
 from tests.agents.factories import agent_with_token

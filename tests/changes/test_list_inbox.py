@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from agents.services import revoke_token
-from config.api.pagination import LIMIT_MAX
-from config.changes import pruning
-from config.changes.log import NewChange, append
-from config.changes.models import Change
-from config.changes.unread import UNREAD_MAX
-from config.database.sql import database_now
+from kernel.api.pagination import LIMIT_MAX
+from kernel.changes import pruning
+from kernel.changes.log import NewChange, append
+from kernel.changes.models import Change
+from kernel.changes.unread import UNREAD_MAX
+from kernel.database.sql import database_now
 from messaging.changes.types import InboxType
 from messaging.models import Account
 from tests.agents.factories import TokenHolder, agent_with_token

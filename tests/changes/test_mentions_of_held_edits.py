@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from config.database.sql import database_now
+from kernel.database.sql import database_now
 from messaging.models import Account, Message, MessageVersion, PostsChoice
 from messaging.personal_data.erasures import request_erasure
 from messaging.personal_data.jobs import run_due_jobs

@@ -20,11 +20,11 @@ from django.db import connections, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.changes import cursors, reading
-from config.changes.channels import Channel
-from config.changes.log import NewChange, append
-from config.changes.models import Change
-from config.changes.rows import ChangeRow, Cursor
+from kernel.changes import cursors, reading
+from kernel.changes.channels import Channel
+from kernel.changes.log import NewChange, append
+from kernel.changes.models import Change
+from kernel.changes.rows import ChangeRow, Cursor
 from messaging.changes.types import ChangeType, InboxType
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]

@@ -14,13 +14,13 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from config.changes import pending, reading, unread
-from config.changes.channels import Channel, Selection, WholeLog
-from config.changes.horizon import horizon
-from config.changes.log import NewChange, append
-from config.changes.models import Change, ReadPosition
-from config.changes.rows import START, Position
-from config.database.sql import execute
+from kernel.changes import pending, reading, unread
+from kernel.changes.channels import Channel, Selection, WholeLog
+from kernel.changes.horizon import horizon
+from kernel.changes.log import NewChange, append
+from kernel.changes.models import Change, ReadPosition
+from kernel.changes.rows import START, Position
+from kernel.database.sql import execute
 
 ACCOUNT, COMMUNITY = UUID(int=1), UUID(int=2)
 ROWS, LIMIT, SCAN = 3_000, 20, 100

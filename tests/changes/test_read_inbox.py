@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.db.models import F, Max
 
-from config.changes.log import NewChange, append
-from config.changes.models import Change, ChangeLog, ReadPosition
+from kernel.changes.log import NewChange, append
+from kernel.changes.models import Change, ChangeLog, ReadPosition
 from messaging.models import Account
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race

@@ -12,17 +12,17 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from config.changes import pruning, reading
-from config.changes.channels import Channel
-from config.changes.exceptions import CursorExpired
-from config.changes.log import APPEND, NewChange, append
-from config.changes.models import Change, ChangeLog
-from config.changes.pending import find_pending
-from config.changes.pruning import prune
-from config.changes.reading import Batch
-from config.changes.restored import adopt_restored_log
-from config.changes.rows import Cursor, Position
-from config.database.sql import database_now, execute
+from kernel.changes import pruning, reading
+from kernel.changes.channels import Channel
+from kernel.changes.exceptions import CursorExpired
+from kernel.changes.log import APPEND, NewChange, append
+from kernel.changes.models import Change, ChangeLog
+from kernel.changes.pending import find_pending
+from kernel.changes.pruning import prune
+from kernel.changes.reading import Batch
+from kernel.changes.restored import adopt_restored_log
+from kernel.changes.rows import Cursor, Position
+from kernel.database.sql import database_now, execute
 from tests.agents.racing import race
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from config.changes import wakeups
-from config.changes.log import NewChange, append
-from config.changes.wakeups import CHANNEL, PAUSE_AFTER_ERROR_SECONDS, _Announcer
+from kernel.changes import wakeups
+from kernel.changes.log import NewChange, append
+from kernel.changes.wakeups import CHANNEL, PAUSE_AFTER_ERROR_SECONDS, _Announcer
 from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)

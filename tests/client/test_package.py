@@ -14,7 +14,7 @@ import pytest
 from tests.service import ROOT
 
 PROJECT = ROOT / "clients/python"
-SERVICE_PACKAGES = {"config", "messaging", "agents", "reactions", "embeds", "tests", "django"}
+SERVICE_PACKAGES = {"config", "kernel", "runtime", "messaging", "agents", "reactions", "embeds", "tests", "django"}
 
 
 @pytest.mark.slow

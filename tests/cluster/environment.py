@@ -12,8 +12,8 @@ from typing import Any
 
 import psycopg
 
-from config.database import urls
-from config.runtime.postgres import DATABASE, SUPERUSER
+from kernel.database import urls
+from runtime.postgres import DATABASE, SUPERUSER
 from tests.clients import Clients
 from tests.cluster.pooler import Pooler
 from tests.cluster.postgres import PostgresCluster

@@ -7,8 +7,8 @@ import signal
 import subprocess
 from pathlib import Path
 
-from config.runtime import postgres_binaries
-from config.runtime.postgres import DATABASE, SUPERUSER
+from runtime import postgres_binaries
+from runtime.postgres import DATABASE, SUPERUSER
 from tests.cluster.postgres import Place, Server
 from tests.cluster.reaching import accepts
 from tests.pgbouncer import PROGRAM, USERS

@@ -20,9 +20,9 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from config.runtime import postgres_binaries
-from config.runtime.postgres import DATABASE, SUPERUSER
-from config.runtime.postgres import SETTINGS as OF_THE_SERVICE
+from runtime import postgres_binaries
+from runtime.postgres import DATABASE, SUPERUSER
+from runtime.postgres import SETTINGS as OF_THE_SERVICE
 from tests.service import ROOT, free_port
 from tests.temporary_cluster import copy_cluster
 from tests.waiting import eventually

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from config.database import urls
-from config.runtime.postgres import SUPERUSER
+from kernel.database import urls
+from runtime.postgres import SUPERUSER
 from tests.clients import Clients
 from tests.cluster.environment import ClusterEnvironment
 from tests.cluster.network import Network
@@ -47,7 +47,7 @@ class Host(Service):
     def launch(self) -> subprocess.Popen[bytes]:
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                [*self.place.enter, sys.executable, "-m", "config.runtime.run"],
+                [*self.place.enter, sys.executable, "-m", "runtime.run"],
                 cwd=ROOT,
                 env=self.environment,
                 stdout=output,

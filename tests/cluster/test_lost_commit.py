@@ -11,7 +11,7 @@ from threading import Event, Thread
 import psycopg
 import pytest
 
-from config.runtime.postgres import DATABASE, SUPERUSER
+from runtime.postgres import DATABASE, SUPERUSER
 from tests.clients import Clients, bearer
 from tests.cluster.relay import Relay, relay_before
 from tests.faults.environment import SERVICE_NAME, SETTINGS

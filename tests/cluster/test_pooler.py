@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from config.runtime.postgres import DATABASE
+from runtime.postgres import DATABASE
 from tests import nested_suite
 from tests.clients import Clients, bearer
 from tests.faults.environment import SETTINGS

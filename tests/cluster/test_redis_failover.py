@@ -8,9 +8,9 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django_redis.cache import RedisCache
 
-from config.cache.django_cache import caches
-from config.cache.redis_clients import sentinels
-from config.cache.redis_store import RedisVersionStore
+from kernel.cache.django_cache import caches
+from kernel.cache.redis_clients import sentinels
+from kernel.cache.redis_store import RedisVersionStore
 from tests.cluster.redis_cluster import RedisCluster
 from tests.waiting import eventually
 

@@ -11,13 +11,13 @@ import psycopg
 import pytest
 from django.db import InternalError, OperationalError, connections
 
-from config.database import preferred_hosts, urls
-from config.database.backend.base import DatabaseWrapper
-from config.database.bounds import answers_within
-from config.runtime.backups import programs
-from config.runtime.backups.running import database_url
-from config.runtime.postgres import DATABASE, SUPERUSER
-from config.runtime.postgres_binaries import binaries
+from kernel.database import preferred_hosts, urls
+from kernel.database.backend.base import DatabaseWrapper
+from kernel.database.bounds import answers_within
+from runtime.backups import programs
+from runtime.backups.running import database_url
+from runtime.postgres import DATABASE, SUPERUSER
+from runtime.postgres_binaries import binaries
 from tests.cluster.pooler import Pooler
 from tests.cluster.postgres import Place, PostgresCluster, Server
 from tests.pgbouncer import needs_pgbouncer

@@ -12,13 +12,13 @@ from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 
 from account_area.models import Submission
 from agents.models import AgentToken, RefusedCall
-from config.api.ids import new_id
-from config.changes.models import Change
-from config.database.sql import database_now
-from config.writes.models import RateLimitEvent, StoredResponse
 from desk.models import DailyCount as DeskCount
 from desk.models import DailyTotal, Total, Trouble
 from embeds.models import DailyCount, DailySalt, DailyVisitors, Sighting
+from kernel.api.ids import new_id
+from kernel.changes.models import Change
+from kernel.database.sql import database_now
+from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import (
     AccountRecord,
     BulkJob,
@@ -192,7 +192,7 @@ NOT_BY_AGE = {
 }
 # By function of PRUNERS: makes the rows, at a time of the database.
 EXPIRING: dict[str, Callable[[datetime], None]] = {
-    "config.writes.pruning.prune": writes,
+    "kernel.writes.pruning.prune": writes,
     "messaging.personal_data.exports.prune": exports,
     "messaging.personal_data.records.prune": records,
     "messaging.services.bulk_jobs.prune": jobs,
@@ -209,7 +209,7 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
     "desk.rolling.pruning.prune": desk,
     "moving.pruning.prune": uploads,
     # The last one: the others write changes.
-    "config.changes.pruning.prune": changes,
+    "kernel.changes.pruning.prune": changes,
 }
 # The other functions, which do not delete by age: the kinds of rows that they count.
 OF_NO_AGE = {

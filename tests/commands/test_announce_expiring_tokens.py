@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from agents.models import AgentToken
 from agents.services import create_token, expiry, revoke_token
-from config.changes.models import Change
+from kernel.changes.models import Change
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
 from tests.changes.inbox import events

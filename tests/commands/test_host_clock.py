@@ -24,15 +24,15 @@ from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 
 from agents.models import AgentToken
 from agents.services import create_token
-from config.api.jwt import RefreshToken
-from config.database.sql import database_now
-from config.runtime import scheduler
 from embeds.analytics import salts
 from embeds.models import DailySalt, DailyVisitors
+from kernel.api.jwt import RefreshToken
+from kernel.database.sql import database_now
 from messaging.models import Account, Message, Report
 from messaging.services.moderation import hide_message
 from messaging.services.reporting import dismiss_reports
 from messaging.services.sessions import end_session, start_session
+from runtime import scheduler
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.commands.expiring_rows import EXPIRING, NOT_BY_AGE, NOT_DUE, OF_NO_AGE, WITHOUT_MODELS
@@ -211,7 +211,7 @@ def test_a_token_that_was_logged_out_stays_logged_out_for_its_lifetime_by_the_cl
     earlier = timezone.now() - timedelta(days=8)
     monkeypatch.setattr(tokens, "aware_utcnow", lambda: earlier)
     session = start_session(account=PersonFactory())
-    monkeypatch.setattr("config.api.jwt.read", lambda kind, raw: kind(raw, verify=False))
+    monkeypatch.setattr("kernel.api.jwt.read", lambda kind, raw: kind(raw, verify=False))
     end_session(refresh_token=session.refresh)
     lifetime = OutstandingToken.objects.get().expires_at - database_now()
     assert abs(lifetime - RefreshToken.lifetime) < timedelta(minutes=1)
@@ -231,10 +231,10 @@ HOST_CLOCK = {
     "agents/admin/queue.py": "shows that an account is new",
     "agents/admin/review.py": "offers an undoing, which the service refuses",
     "agents/models/token.py": "shows the status of a token",
-    "config/admin/formatting.py": "shows ages",
-    "config/discovery/views.py": "when a document expires",
-    "config/runtime/backups/restoring.py": "refuses a time that has not come",
-    "config/writes/rate_limits.py": "shows when a limit ends",
+    "kernel/admin/formatting.py": "shows ages",
+    "kernel/discovery/views.py": "when a document expires",
+    "runtime/backups/restoring.py": "refuses a time that has not come",
+    "kernel/writes/rate_limits.py": "shows when a limit ends",
     "embeds/models/host_proof.py": "shows whether a host is proved; queries ask the database",
     "embeds/services.py": "when an embed was changed, which is shown",
     "messaging/models/personal_data.py": "wakes a process, which asks the database",

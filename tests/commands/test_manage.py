@@ -14,7 +14,7 @@ import pytest
 from django.db import DatabaseError, OperationalError
 
 import manage
-from config.runtime import garbage, run
+from runtime import garbage, run
 from tests.service import ROOT
 
 

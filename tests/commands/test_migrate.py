@@ -14,8 +14,8 @@ from django.core.management.base import CommandError
 from django.db import connection, connections
 from django.test import override_settings
 
-from config.database import brief_locks
-from config.database.host_lock import ASK
+from kernel.database import brief_locks
+from kernel.database.host_lock import ASK
 from tests.faults.next_release import INDEX
 from tests.faults.next_release.settings import INSTALLED_APPS
 from tests.waiting import PATIENCE_SECONDS

@@ -14,11 +14,11 @@ from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, Ou
 
 from account_area.models import Submission
 from agents.models import RefusedCall
-from config.database.sql import fetch_one
-from config.writes import deletion
-from config.writes.models import RateLimitEvent, StoredResponse
 from desk.models import DailyCount, DailyTotal, Trouble
 from embeds.models import Sighting
+from kernel.database.sql import fetch_one
+from kernel.writes import deletion
+from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.management.commands.prune import MARGIN
 from messaging.models import MessageVersion, Page, PanelSession
 from messaging.services import pages

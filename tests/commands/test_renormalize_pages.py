@@ -13,10 +13,10 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.test import Client
 
-from config.cache.versions import snapshot
-from config.changes.streams.opening import open_stream
-from config.changes.streams.sources import Source
-from config.database.sql import database_now
+from kernel.cache.versions import snapshot
+from kernel.changes.streams.opening import open_stream
+from kernel.changes.streams.sources import Source
+from kernel.database.sql import database_now
 from messaging.cache_tags import message_tag, page_tag
 from messaging.management.commands import renormalize_pages
 from messaging.models import Message, MovedPage, Page, Pin

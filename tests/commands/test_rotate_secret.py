@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from config import secrets
-from config.runtime.data_folder import sole_use
+from runtime.data_folder import sole_use
 from tests.commands.running import refused, run
 
 pytestmark = pytest.mark.django_db

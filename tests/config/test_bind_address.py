@@ -12,10 +12,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import RequestFactory
 
 from config import env
-from config.api.addresses import client_address
-from config.runtime import bind_address
-from config.runtime.data_folder import CannotRun
-from config.runtime.run import check_port, check_ports
+from kernel.api.addresses import client_address
+from runtime import bind_address
+from runtime.data_folder import CannotRun
+from runtime.run import check_port, check_ports
 from tests.service import Service, a_service, free_port, running_service
 from tests.waiting import PATIENCE_SECONDS
 

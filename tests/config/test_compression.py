@@ -6,7 +6,7 @@ import gzip
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from config.compression import BYTES_MIN, compress_for_own_pages
+from kernel.compression import BYTES_MIN, compress_for_own_pages
 
 LONG = b"x" * BYTES_MIN
 PANEL = {"HTTP_SEC_FETCH_SITE": "same-origin", "HTTP_ACCEPT_ENCODING": "gzip, br"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.csv_cells import neutral_cell
+from kernel.csv_cells import neutral_cell
 
 
 def test_text_that_a_spreadsheet_would_evaluate_begins_with_an_apostrophe() -> None:

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import connection
 from django.db.backends.postgresql import base
 
-from config.database import urls
-from config.database.sql import fetch_one
+from kernel.database import urls
+from kernel.database.sql import fetch_one
 
 ADDRESS = "postgresql://app:p%40ss@db.example:6432/posts?sslmode=require"
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.database import addresses, deployment, urls
+from kernel.database import addresses, deployment, urls
 from tests.service import ROOT
 
 SECRET = "s3cret-of-the-database"
@@ -70,7 +70,7 @@ def test_a_wrong_address_is_refused_without_its_password(variables: Callable[...
 
 @pytest.mark.slow
 @pytest.mark.processes
-@pytest.mark.parametrize("program", [("manage.py", "check"), ("-m", "config.runtime.run")])
+@pytest.mark.parametrize("program", [("manage.py", "check"), ("-m", "runtime.run")])
 def test_a_start_with_a_wrong_address_prints_one_sentence(tmp_path: Any, program: tuple[str, ...]) -> None:
     environment = os.environ | {
         "DATABASE_URL": f"{START}db1:99999/posts",

@@ -13,7 +13,7 @@ from tests.service import ROOT
 pytestmark = pytest.mark.slow
 
 PACKAGES = (
-    *("config", "messaging", "agents", "reactions", "embeds", "mails", "moving", "mcp_server"),
+    *("config", "kernel", "runtime", "messaging", "agents", "reactions", "embeds", "mails", "moving", "mcp_server"),
     *("account_area", "desk"),
 )
 

@@ -19,8 +19,8 @@ PYTHONS = ("python3", "python3.13", "python3.12", "python3.11", "python")
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A checkout with an empty lock."""
-    (tmp_path / "config/runtime").mkdir(parents=True)
-    shutil.copy(ROOT / "config/runtime/install.py", tmp_path / "config/runtime")
+    (tmp_path / "runtime").mkdir(parents=True)
+    shutil.copy(ROOT / "runtime/install.py", tmp_path / "runtime")
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "empty.lock").touch()
     return tmp_path
@@ -38,7 +38,7 @@ def install(tree: Path) -> subprocess.CompletedProcess[str]:
     code = f"""
 import sys
 sys.executable = {str(tree / "python")!r}
-sys.path.insert(0, "config/runtime")
+sys.path.insert(0, "runtime")
 import install
 install.main(["empty.lock"])
 """

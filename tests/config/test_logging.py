@@ -11,9 +11,9 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils.log import log_response
 
-from config.database import timing
-from config.database.sql import fetch_all
 from config.logging import LOGGING, HidingFormatter, JsonFormatter, hide_credentials
+from kernel.database import timing
+from kernel.database.sql import fetch_all
 
 AGENT_TOKEN = "cag_" + "A1b2C3d4E5" * 4 + "abc123"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl-_"

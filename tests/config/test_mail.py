@@ -11,8 +11,8 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.test import Client
 
-from config.mail import send_after_commit
 from config.mail_url import mail_settings
+from kernel.mail import send_after_commit
 from tests.fresh_settings import fresh_settings
 from tests.waiting import eventually
 

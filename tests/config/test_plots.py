@@ -7,7 +7,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.plots import Line, Plot, Series, days_until, values_of
+from kernel.plots import Line, Plot, Series, days_until, values_of
 
 TODAY = date(2026, 3, 2)
 VALUES = st.lists(st.integers(0, 10**9), min_size=1, max_size=10)

@@ -11,11 +11,11 @@ import psutil
 import psycopg
 import pytest
 
-from config.runtime import postgres
-from config.runtime.data_folder import CannotRun, InUse, embedded_postgres, postgres_of_command, sole_use
-from config.runtime.postgres import Cluster, embedded
-from config.runtime.postgres_binaries import owner
-from config.runtime.sockets import folder_of
+from runtime import postgres
+from runtime.data_folder import CannotRun, InUse, embedded_postgres, postgres_of_command, sole_use
+from runtime.postgres import Cluster, embedded
+from runtime.postgres_binaries import owner
+from runtime.sockets import folder_of
 from tests.temporary_cluster import SETTINGS, TemporaryCluster
 from tests.waiting import eventually
 

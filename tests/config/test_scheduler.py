@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from config import due
-from config.runtime import scheduler
-from config.runtime.scheduler import COMMANDS, OnDemand, Scheduler
+from kernel.jobs import due
+from runtime import scheduler
+from runtime.scheduler import COMMANDS, OnDemand, Scheduler
 from tests.operations.values import value
 from tests.waiting import PATIENCE_SECONDS, eventually
 

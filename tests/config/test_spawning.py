@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from config import spawning
-from config.spawning import spawn_after_commit
+from kernel.jobs import spawning
+from kernel.jobs.spawning import spawn_after_commit
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]

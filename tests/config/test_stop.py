@@ -18,8 +18,8 @@ import psutil
 import psycopg
 import pytest
 
-from config.runtime import granian, postgres, processes, program_thread
-from config.runtime.granian import PersistentServer
+from runtime import granian, postgres, processes, program_thread
+from runtime.granian import PersistentServer
 from tests.faults import slow
 from tests.remote import Remote, Reply
 from tests.service import ROOT, Service, running_service, runs
@@ -175,7 +175,7 @@ def test_a_signal_leaves_no_program_running() -> None:
     # An argument that no other program on this machine has.
     seconds = str(60 + random())
     code = (
-        "import signal, sys; from config.runtime import processes;"
+        "import signal, sys; from runtime import processes;"
         "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7)); print('ready', flush=True);"
         f"processes.run(['sleep', '{seconds}'], ended_by=signal.SIGTERM)"
     )

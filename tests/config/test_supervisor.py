@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from config.runtime import supervisor
-from config.runtime.supervisor import supervised
+from runtime import supervisor
+from runtime.supervisor import supervised
 from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.processes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.test import Client
 
-from config.api.operations import all_operations
 from config.urls import PAGES
+from kernel.api.operations import all_operations
 
 
 def test_a_page_without_its_slash_redirects_and_an_operation_has_none() -> None:

@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 from rest_framework import serializers
 
-from config.api.field_errors import faults_of, json_path
-from config.api.operations import all_operations
-from config.api.serializers import BodySerializer
+from kernel.api.field_errors import faults_of, json_path
+from kernel.api.operations import all_operations
+from kernel.api.serializers import BodySerializer
 from tests.api import Api
 from tests.factories import CommunityFactory, PageFactory, SuperAdminFactory
 from tests.security.world import World

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import RequestFactory
 
-from config.api.addresses import client_address, client_network, remote_network
+from kernel.api.addresses import client_address, client_network, remote_network
 
 PROXY = "10.0.0.1"
 

@@ -18,7 +18,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from rest_framework_simplejwt.tokens import AccessToken
 
-from config.api.jwt import UserToken, issue_user_token
+from kernel.api.jwt import UserToken, issue_user_token
 from messaging.models import Account
 from messaging.services.sessions import start_session
 from tests.agents.factories import agent_with_token

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from config.api.operations import all_operations
+from kernel.api.operations import all_operations
 from tests.agents.factories import agent_with_token
 from tests.api import HANDLER, Api
 from tests.factories import PageFactory, PersonFactory
@@ -169,8 +169,8 @@ def breaks(request: HttpRequest, how: str) -> HttpResponse:
 
 
 urlpatterns = [path("broken/<str:how>", breaks), path("", include("config.urls"))]
-handler400, handler403 = "config.api.exception_handler.bad_request", "config.api.exception_handler.permission_denied"
-handler404, handler500 = "config.api.exception_handler.not_found", "config.api.exception_handler.server_error"
+handler400, handler403 = "kernel.api.exception_handler.bad_request", "kernel.api.exception_handler.permission_denied"
+handler404, handler500 = "kernel.api.exception_handler.not_found", "kernel.api.exception_handler.server_error"
 
 
 def test_a_defect_is_500_without_details_and_an_unavailable_database_503(settings: Any) -> None:

@@ -15,11 +15,11 @@ import orjson
 import pytest
 
 from agents.serializers.outputs import EXAMPLE_PREFIX, EXAMPLE_TOKEN
-from config.api.openapi.example_values import CURSOR, ID, JWT, TIME
-from config.api.openapi.examples import sample
-from config.database.sql import database_now
 from embeds.models.host_proof import VALUE
 from embeds.serializers.hosts import EXAMPLE_VALUE
+from kernel.api.openapi.example_values import CURSOR, ID, JWT, TIME
+from kernel.api.openapi.examples import sample
+from kernel.database.sql import database_now
 from messaging.models import Ban, Moderator
 from messaging.serializers.webhooks import EXAMPLE_SECRET
 from messaging.services.sessions import start_session

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rest_framework.exceptions import ValidationError
 
-from config.api.exceptions import ContentTooLong, OverCap, PayloadTooLarge
-from config.api.field_errors import faults_of, json_path
-from config.api.fields import Boolean, Choice, Id, Integer, ListOf, Object, Text
-from config.api.serializers import BodySerializer, QuerySerializer
+from kernel.api.exceptions import ContentTooLong, OverCap, PayloadTooLarge
+from kernel.api.field_errors import faults_of, json_path
+from kernel.api.fields import Boolean, Choice, Id, Integer, ListOf, Object, Text
+from kernel.api.serializers import BodySerializer, QuerySerializer
 
 UUID_TEXT = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 LOOKALIKES = {

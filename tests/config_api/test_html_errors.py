@@ -100,10 +100,10 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 
 urlpatterns = [path("broken", broken), path("", include("config.urls"))]
-handler400 = "config.api.exception_handler.bad_request"
-handler403 = "config.api.exception_handler.permission_denied"
-handler404 = "config.api.exception_handler.not_found"
-handler500 = "config.api.exception_handler.server_error"
+handler400 = "kernel.api.exception_handler.bad_request"
+handler403 = "kernel.api.exception_handler.permission_denied"
+handler404 = "kernel.api.exception_handler.not_found"
+handler500 = "kernel.api.exception_handler.server_error"
 
 
 @override_settings(ROOT_URLCONF=__name__)

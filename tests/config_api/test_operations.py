@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import pytest
 from django.test import Client, override_settings
 
-from config.api.credentials import CredentialKind
-from config.api.operations import all_operations, operation
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet, router
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import all_operations, operation
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet, router
 from tests.openapi import document, properties_of, required_of
 
 PUBLIC, AGENT, PERSON, SIGNED_IN = CredentialKind

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.api.exceptions import InvalidCursor
-from config.api.pagination import CursorPage, Position, decode, encode
+from kernel.api.exceptions import InvalidCursor
+from kernel.api.pagination import CursorPage, Position, decode, encode
 
 POSITION = (datetime(2026, 11, 20, 8, 30, 1, 123456, tzinfo=UTC), UUID(int=7))
 LIST = "messages\npage_id=p1"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from django.urls import get_resolver
 
-from config.api.credentials import CredentialKind
-from config.api.operations import _routes, operation_of
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import _routes, operation_of
 from tests.service import ROOT
 
 # They run on the primary: docs/cluster.md says why.

@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import include, path
 
-from config.api.middleware import RequestIdMiddleware
 from config.logging import LOGGING
-from config.request_ids import NO_REQUEST, RequestIdFilter, current
+from kernel.api.middleware import RequestIdMiddleware
+from kernel.request_ids import NO_REQUEST, RequestIdFilter, current
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import PageFactory
@@ -93,7 +93,7 @@ def breaks(request: HttpRequest) -> HttpResponse:
 
 
 urlpatterns = [path("logs", logs), path("breaks", breaks), path("", include("config.urls"))]
-handler500 = "config.api.exception_handler.server_error"
+handler500 = "kernel.api.exception_handler.server_error"
 
 
 def test_every_log_line_of_a_request_has_its_id(settings: Any, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.api import signing
-from config.writes import idempotency
+from kernel.api import signing
+from kernel.writes import idempotency
 
 
 @given(st.binary(max_size=500), st.binary(min_size=1, max_size=60), st.binary(min_size=1, max_size=60))

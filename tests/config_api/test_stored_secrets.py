@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from config.api import stored_secrets
-from config.api.stored_secrets import SecretLost, encrypted_again, is_rotating
+from kernel.api import stored_secrets
+from kernel.api.stored_secrets import SecretLost, encrypted_again, is_rotating
 from messaging.models import erased_handle
 from messaging.services import second_factor
 from messaging.webhooks import secrets

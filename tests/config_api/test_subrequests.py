@@ -10,8 +10,8 @@ import pytest
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, HttpResponse
 
-from config.api import subrequests
-from config.api.subrequests import SubrequestMiddleware
+from kernel.api import subrequests
+from kernel.api.subrequests import SubrequestMiddleware
 from tests.agents.factories import agent_with_token
 
 OUTER = {

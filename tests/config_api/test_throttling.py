@@ -15,13 +15,13 @@ import pytest
 from redis import Redis
 
 import mcp_server.views
-from config.api import parsers, throttling
-from config.api.credentials import CredentialKind
-from config.api.exceptions import RateLimited
-from config.api.operations import Operation, all_operations
-from config.api.strict_json import BODY_MAX, parse_json
-from config.cache import versions
-from config.cache.circuit_breaker import CircuitBreaker
+from kernel.api import parsers, throttling
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import RateLimited
+from kernel.api.operations import Operation, all_operations
+from kernel.api.strict_json import BODY_MAX, parse_json
+from kernel.cache import versions
+from kernel.cache.circuit_breaker import CircuitBreaker
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.conftest import start_redis

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from django.db import connection
 
-from config.database.sql import fetch_one
-from config.writes.models import RateLimitEvent, StoredResponse
+from kernel.database.sql import fetch_one
+from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message, MessageStatus
 from messaging.models.page import PAGE_ID_MAX
 from messaging.services.moderation import hide_message

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.db.models import F
 
-from config.writes.idempotency import IdempotencyKey, forget
-from config.writes.models import StoredResponse
+from kernel.writes.idempotency import IdempotencyKey, forget
+from kernel.writes.models import StoredResponse
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.factories import PageFactory
 

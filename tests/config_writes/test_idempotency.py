@@ -11,11 +11,11 @@ from django.db import connection
 from django.db.models import F, Value
 
 from agents.models import AgentToken
-from config.runtime.postgres_binaries import binaries
-from config.writes.idempotency import STORED_DAYS
-from config.writes.middleware import Write
-from config.writes.models import RateLimitEvent, StoredResponse
+from kernel.writes.idempotency import STORED_DAYS
+from kernel.writes.middleware import Write
+from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message
+from runtime.postgres_binaries import binaries
 from tests.agents.factories import ApprovedFactory, TokenHolder, agent_with_token
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from django.db import connection, connections
 
-from config.writes.models import RateLimitEvent, StoredResponse
+from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race

@@ -14,9 +14,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from config.api.exceptions import AgentRateLimited
-from config.writes.rate_limits import RateLimitCharge, usages_of
-from config.writes.transaction import write_transaction
+from kernel.api.exceptions import AgentRateLimited
+from kernel.writes.rate_limits import RateLimitCharge, usages_of
+from kernel.writes.transaction import write_transaction
 from tests.config_writes.clock import DatabaseClock
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.writes.models import RateLimitEvent
+from kernel.writes.models import RateLimitEvent
 from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race

@@ -11,10 +11,10 @@ import pytest
 from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 
-from config.changes.wakeups import NOTIFY
-from config.database.checks import check_isolation
-from config.writes.models import RateLimitEvent, StoredResponse
-from config.writes.transaction import WriteTransaction
+from kernel.changes.wakeups import NOTIFY
+from kernel.database.checks import check_isolation
+from kernel.writes.models import RateLimitEvent, StoredResponse
+from kernel.writes.transaction import WriteTransaction
 from messaging.models import Message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer

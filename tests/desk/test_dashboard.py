@@ -16,12 +16,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agents.services import reject_request
-from config.admin.audit import forget_names_about, log_decision
-from config.probes import readiness as probes
-from config.probes.readiness import readiness
 from config.version import VERSION
 from desk.health import checks as health_checks
 from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total, Trouble
+from kernel.admin.audit import forget_names_about, log_decision
+from kernel.probes import readiness as probes
+from kernel.probes.readiness import readiness
 from messaging.models import Message
 from messaging.services.moderation import hide_message
 from tests.admin.pages import read

@@ -12,11 +12,11 @@ import pytest
 from django.db import connections
 from django.test import Client
 
-from config.changes.models import Change
-from config.database.sql import database_now
 from desk.health.checks import Check, checks
 from desk.health.watching import PATIENCE, record, watch
 from desk.models import Trouble
+from kernel.changes.models import Change
+from kernel.database.sql import database_now
 from mails.kinds import Frequency, Kind
 from mails.preferences import preferences_of, set_preferences, unsubscribe
 from messaging.changes.service_events import ServiceEvent

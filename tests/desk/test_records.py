@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.services import freeze_agent
-from config.personal_data import Subject
+from kernel.personal_data import Subject
 from messaging.models import Account, AccountRecord, AccountRecordPart
 from messaging.models.personal_data import EXPORT_LIFETIME
 from messaging.personal_data import erasers, records

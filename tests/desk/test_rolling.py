@@ -12,8 +12,6 @@ from django.db import connection, connections, transaction
 
 from agents.models import AgentRequest, RefusedCall
 from agents.services import reject_request
-from config.database.sql import database_now, execute
-from config.personal_data import Subject
 from desk.dashboard import courses_of
 from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total
 from desk.personal_data import erase
@@ -22,6 +20,8 @@ from desk.rolling.days import recount_days
 from desk.rolling.pruning import COUNT_DAYS
 from embeds.models import DailyCount as EmbedCount
 from embeds.services import delete_embed
+from kernel.database.sql import database_now, execute
+from kernel.personal_data import Subject
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.days import today

@@ -12,8 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
 from config import env
-from config.api.operations import all_operations
-from config.discovery.texts import security_txt
+from kernel.api.operations import all_operations
+from kernel.discovery.texts import security_txt
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS = ["/llms.txt", "/skill.md", "/robots.txt", "/openapi.json", "/.well-known/api-catalog", "/api/schema/"]

@@ -128,7 +128,7 @@ def test_skill_md_says_what_would_be_refused() -> None:
 
 def test_a_service_that_registers_nobody_says_so(settings: Any) -> None:
     settings.REGISTRATION_OPEN = False
-    from config.discovery import texts
+    from kernel.discovery import texts
 
     texts.text.cache_clear()
     try:

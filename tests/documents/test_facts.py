@@ -13,8 +13,8 @@ import pytest
 from django.conf import settings
 
 from config import secrets
-from config.api.exceptions import ApiError
-from config.api.operations import all_operations
+from kernel.api.exceptions import ApiError
+from kernel.api.operations import all_operations
 from tests.documents.reading import text_of
 from tests.service import ROOT
 
@@ -56,11 +56,11 @@ def test_settings_table_lists_exactly_the_settings_that_are_read() -> None:
     assert {name for row in rows for name in SETTING.findall(row)} == settings_that_are_read()
 
 
-def test_the_table_of_packages_lists_each_app_and_each_package_of_config() -> None:
+def test_the_table_of_packages_lists_each_app_and_each_package_of_the_kernel() -> None:
     rows = section("docs/architecture.md", "Packages").splitlines()
     listed = {row.split("`")[1].rstrip("/") for row in rows if row.startswith("| `")}
-    of_config = {f"config/{file.parent.name}" for file in (ROOT / "config").glob("*/__init__.py")}
-    assert {*PRODUCT, *of_config} - listed == set()
+    of_kernel = {f"kernel/{file.parent.name}" for file in (ROOT / "kernel").glob("*/__init__.py")}
+    assert {*PRODUCT, *of_kernel} - listed == set()
     assert {package for package in listed if not (ROOT / package).is_dir()} == set()
 
 
@@ -99,7 +99,7 @@ def _actions(file: Path) -> Iterator[tuple[str, int]]:
 
 
 def test_the_drawing_of_import_rules_shows_the_layers_of_the_contracts() -> None:
-    rules = section("docs/architecture.md", "Import rules").replace("inside config:", "").splitlines()
+    rules = section("docs/architecture.md", "Import rules").replace("inside kernel:", "").splitlines()
     drawn = [layers(line.split("→"), "│") for line in rules if "→" in line]
     contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
     assert drawn == [layers(contract["layers"], "|") for contract in contracts if contract["type"] == "layers"]

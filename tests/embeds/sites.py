@@ -6,10 +6,10 @@ from typing import Any
 
 import orjson
 
-from config.changes import reading
-from config.changes.streams.rendering import render
-from config.changes.streams.sources import Source
 from embeds.models import Embed
+from kernel.changes import reading
+from kernel.changes.streams.rendering import render
+from kernel.changes.streams.sources import Source
 from messaging.changes.items import items_of
 from messaging.models import Account, Community, Message, Page
 from messaging.page_ids import normalize

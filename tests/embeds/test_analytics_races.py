@@ -15,11 +15,11 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from config.writes import deletion
 from embeds.analytics import ingest, retention, rollup, salts
 from embeds.analytics.rollup import roll_up
 from embeds.analytics.summary import Summary, summarize
 from embeds.models import DailyCount, DailyVisitors
+from kernel.writes import deletion
 from tests.embeds.making import an_embed, rows_of, send
 from tests.temporary_cluster import TemporaryCluster
 from tests.waiting import PATIENCE_SECONDS

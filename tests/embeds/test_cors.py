@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client, override_settings
 
-from config.api.operations import all_operations
+from kernel.api.operations import all_operations
 from tests.api import Api
 from tests.embeds.making import EVENTS, INSTANCES, an_embed
 from tests.factories import PageFactory, PersonFactory

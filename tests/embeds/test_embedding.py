@@ -11,9 +11,9 @@ from django.contrib.admin.models import LogEntry
 from django.db import transaction
 from django.test import Client
 
-from config.api.exceptions import ApiError
 from embeds.models import Embed
 from embeds.services import create_embed, end_embed, update_embed
+from kernel.api.exceptions import ApiError
 from messaging.models import Account, Community, Decision, Embedding, Message, Moderator, Webhook
 from messaging.services.communities import create_community
 from messaging.services.moderating import change_rules

@@ -9,12 +9,12 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from config.personal_data import Subject
 from embeds import forgetting
 from embeds.analytics.rollup import roll_up
 from embeds.models import Embed, Sighting
 from embeds.personal_data import erase
 from embeds.services import delete_embed
+from kernel.personal_data import Subject
 from messaging.models import Webhook, WebhookTarget
 from messaging.personal_data.erasing import heirs
 from messaging.services.webhooks import create_webhook

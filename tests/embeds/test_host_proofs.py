@@ -15,8 +15,6 @@ from django.db.models import F
 from django.utils import timezone
 
 from config import domain_settings
-from config.api.exceptions import InvalidInput, RateLimited
-from config.database.sql import database_now
 from embeds import host_proofs
 from embeds.exceptions import DomainChecksOff, HostNotFound, TooManyHosts
 from embeds.host_proofs import (
@@ -30,6 +28,8 @@ from embeds.host_proofs import (
 )
 from embeds.models import HostProof, HostState
 from embeds.models.host_proof import VALUE
+from kernel.api.exceptions import InvalidInput, RateLimited
+from kernel.database.sql import database_now
 from messaging.exceptions import CommunityNotFound, ModeratorRequired
 from messaging.models import Account, Community, Moderator
 from tests.commands.running import run_json

@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 from django.conf import settings
 
-from config.api.ids import is_id
 from embeds.models import Embed, EmbedStatus
 from embeds.services import disable_embed
+from kernel.api.ids import is_id
 from messaging.models import Community, Webhook, WebhookTarget
 from messaging.services.webhooks import create_webhook
 from tests.api import Answer, Api

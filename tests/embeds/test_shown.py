@@ -10,12 +10,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from config.changes import reading
-from config.changes.streams.rendering import render
-from config.changes.streams.sources import Source
 from embeds.domains import host_of_url
 from embeds.hosts import is_named
 from embeds.services import delete_embed, update_embed
+from kernel.changes import reading
+from kernel.changes.streams.rendering import render
+from kernel.changes.streams.sources import Source
 from messaging.changes.items import items_of
 from messaging.models import Message, Page, PostsChoice
 from messaging.page_ids import normalize

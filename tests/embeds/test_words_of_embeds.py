@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from config.database.sql import fetch_all
 from embeds.content_rules import LISTS_MAX
 from embeds.models import Embed, EmbedStatus
 from embeds.services import delete_embed
+from kernel.database.sql import fetch_all
 from messaging.content_rules import community_columns
 from messaging.models import Community, Message, Moderator, Page
 from messaging.page_ids import normalize

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from config.runtime import sockets
-from config.runtime.scheduler import COMMANDS
+from runtime import sockets
+from runtime.scheduler import COMMANDS
 from tests.faults import slow
 from tests.faults.environment import SERVICE_NAME, SETTINGS, Environment, freeze, thaw
 from tests.faults.releases import five_hosts_at_once, migrated_behind_a_reader, migrated_while_serving

@@ -1,8 +1,8 @@
 """The settings of the service, with limits that load and generated requests do not reach."""
 
-from config.api.throttle_rates import SOFT_THROTTLES
 from config.settings import *  # noqa: F403
 from config.settings import HOURLY_LIMITS
+from kernel.api.throttle_rates import SOFT_THROTTLES
 
 UNREACHED = 10_000_000
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from config.cache.shared_memory_store import SharedMemoryVersionStore
-from config.metrics import exposition, files
-from config.metrics.allocated import SIZE
+from kernel.cache.shared_memory_store import SharedMemoryVersionStore
+from kernel.metrics import exposition, files
+from kernel.metrics.allocated import SIZE
 from tests.faults.environment import can_mount, small_disk
 from tests.faults.faults import ballast
 from tests.service import ROOT
@@ -19,7 +19,7 @@ from tests.service import ROOT
 WRITE = """
 import sys
 from pathlib import Path
-from config.cache.shared_memory_store import SharedMemoryVersionStore
+from kernel.cache.shared_memory_store import SharedMemoryVersionStore
 store = SharedMemoryVersionStore(Path(sys.argv[1]))
 for number in range(2_000):
     store.bump((f"tag {number}",))
@@ -27,7 +27,7 @@ print("still here")
 """
 # More than the first 64 KB of a file.
 COUNT = """
-from config.metrics.definitions import requests
+from kernel.metrics.definitions import requests
 for number in range(1_000):
     requests.labels(f"operation {number}", "200").inc()
 print("still here")

@@ -7,8 +7,8 @@ from itertools import cycle, islice
 
 import pytest
 
-from config.database.sql import sqlstate
-from config.writes import retries
+from kernel.database.sql import sqlstate
+from kernel.writes import retries
 from messaging.exceptions import NotInThisState
 from messaging.models import Account, Message
 from messaging.services.moderation import hide_message, restore_message

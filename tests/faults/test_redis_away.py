@@ -13,9 +13,9 @@ import pytest
 from django.core.cache import cache
 from django.test import override_settings
 
-from config.api import throttling
-from config.cache import versions
-from config.cache.circuit_breaker import CircuitBreaker
+from kernel.api import throttling
+from kernel.cache import versions
+from kernel.cache.circuit_breaker import CircuitBreaker
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import PageFactory, PersonFactory

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from config.api.exceptions import ApiError
+from kernel.api.exceptions import ApiError
 from messaging.changes.mentions import mentioned_handles
 from messaging.markdown.html import cost_of, render
 from messaging.models.message import CONTENT_MAX

@@ -12,9 +12,9 @@ from typing import Any
 from rest_framework import serializers
 
 from agents.views.public import PATH as AGENT
-from config.api.fields import Id, Object, Text
-from config.api.operations import all_operations
 from embeds.views.hosts import PATH as HOST
+from kernel.api.fields import Id, Object, Text
+from kernel.api.operations import all_operations
 from messaging.views.feeds import COMMUNITY, PAGE
 from tests.openapi import document, properties_of, required_of, resolved
 

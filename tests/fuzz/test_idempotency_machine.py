@@ -11,8 +11,8 @@ from django.test import override_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from config.writes.idempotency import STORED_DAYS
-from config.writes.models import RateLimitEvent, StoredResponse
+from kernel.writes.idempotency import STORED_DAYS
+from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
 from tests.api import Answer

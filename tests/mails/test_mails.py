@@ -14,8 +14,8 @@ from django.urls import include, path
 from agents.models import AgentToken
 from agents.services import approve_request, reject_request
 from agents.services.expiry import announce_expiring_tokens
-from config.changes.models import Change
-from config.changes.rows import ChangeRow
+from kernel.changes.models import Change
+from kernel.changes.rows import ChangeRow
 from mails import places
 from mails.composing import ITEMS_MAX
 from mails.kinds import Frequency, Kind, next_mail_at

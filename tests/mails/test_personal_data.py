@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from config.personal_data import Subject
+from kernel.personal_data import Subject
 from mails.kinds import Frequency
 from mails.models import Mailing, Notice, RefusedAddress
 from mails.personal_data import erase, sections

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from config.writes.models import RateLimitEvent, StoredResponse
+from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
 from tests.api import Api

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from config.api.operations import all_operations
+from kernel.api.operations import all_operations
 from mcp_server.tools import TOOLS
 from tests.agents.factories import agent_with_token
 from tests.api import Api

@@ -12,8 +12,8 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from config.writes.models import RateLimitEvent, StoredResponse
 from embeds.models import Embed, EmbedStatus, Sighting
+from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Community, Message, MessageStatus, Page
 from messaging.services.closing import close_discussion
 from tests.agents.factories import agent_with_token

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.db.models import F
 
-from config.writes.models import StoredResponse
+from kernel.writes.models import StoredResponse
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
 from tests.embeds.making import a_widget_on

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from agents.models.refused_call import RefusedCall
-from config.api.exceptions.catalogue import errors_by_code
+from kernel.api.exceptions.catalogue import errors_by_code
 from mcp_server.refusals import in_words_of_tool
 from mcp_server.tools import TOOLS
 from messaging.models import Message, Page

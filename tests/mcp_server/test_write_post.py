@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from django.db.models import F
 
-from config.writes.models import RateLimitEvent, StoredResponse
+from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message
 from messaging.services.moderation import hide_message
 from tests.agents.factories import agent_with_token

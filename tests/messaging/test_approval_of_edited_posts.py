@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.admin.models import LogEntry
 
-from config.changes.models import Change
+from kernel.changes.models import Change
 from messaging.exceptions import MessageEdited, NotInThisState
 from messaging.models import Message, MessageStatus, Report
 from messaging.services import moderating

@@ -332,7 +332,7 @@ def test_of_many_posts_beside_a_closing_none_is_written_later(
     community: Community, page: Page, moderator: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document()
-    monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
+    monkeypatch.setattr("kernel.api.throttling.hit", lambda *_arguments: None)
     authors = [Api.as_person(PersonFactory()) for _ in range(6)]
     for _ in range(3):
         place = PageFactory()
@@ -354,7 +354,7 @@ def test_of_concurrent_closings_one_is_logged(
     api: Api, community: Community, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document()
-    monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
+    monkeypatch.setattr("kernel.api.throttling.hit", lambda *_arguments: None)
     assert race(4, lambda _number: closed(api, community, page).status) == [200] * 4
     assert [act for act, *_ in decisions(community)] == ["closed"]
 

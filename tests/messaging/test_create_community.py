@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.api.exceptions import InvalidInput
+from kernel.api.exceptions import InvalidInput
 from messaging.exceptions import CommunityCreationClosed, SlugTaken, TooManyCommunities
 from messaging.models import Community, Decision, Moderator
 from messaging.models.community import CREATED_MAX, SLUG_MAX

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.db.models.functions import Now
 
-from config.api.credentials import CredentialKind
-from config.api.operations import all_operations
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import all_operations
 from messaging.models import Account, PanelSession
 from messaging.services.accounts import choose_password
 from messaging.services.people import suspend_person, unsuspend_person

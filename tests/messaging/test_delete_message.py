@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from config.database.sql import execute
+from kernel.database.sql import execute
 from messaging.exceptions import NotInThisState
 from messaging.models import Message, MessageVersion, Report
 from messaging.services.moderation import approve_message, hide_message, restore_message

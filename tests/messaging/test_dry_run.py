@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.writes.models import RateLimitEvent, StoredResponse
+from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Account, Message, PageCount
 from reactions.models import Reaction
 from tests.agents.factories import TokenHolder, agent_with_token

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from config.writes.models import RateLimitEvent
+from kernel.writes.models import RateLimitEvent
 from messaging.models import Message, MessageVersion
 from messaging.models.message import EDITS_MAX
 from messaging.names import is_visible_text

@@ -12,7 +12,7 @@ from django.db.models import Count, F, Q
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from config.changes.wakeups import NOTIFY
+from kernel.changes.wakeups import NOTIFY
 from messaging.admin.desk import running
 from messaging.exceptions import NotInThisState
 from messaging.models import Account, Message
@@ -173,7 +173,7 @@ def test_counts_are_correct_after_concurrent_writes_and_decisions(monkeypatch: p
     replies = [
         MessageFactory(author=agent.account, parent=parents[n % 4], quote=parents[(n + 1) % 4]) for n in range(12)
     ]
-    monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
+    monkeypatch.setattr("kernel.api.throttling.hit", lambda *_arguments: None)
 
     def one(index: int) -> None:
         for turn in range(3):

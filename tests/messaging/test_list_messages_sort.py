@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from config.api.pagination import CursorPage
+from kernel.api.pagination import CursorPage
 from messaging.models import Message, Page
 from tests.api import Api
 from tests.factories import MessageFactory, PageFactory

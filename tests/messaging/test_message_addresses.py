@@ -8,7 +8,7 @@ import orjson
 import pytest
 from django.conf import settings
 
-from config.writes.idempotency import IdempotentRequest
+from kernel.writes.idempotency import IdempotentRequest
 from messaging.models import Page
 from messaging.page_ids import normalize
 from messaging.services.moving import move_page

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
-from config.api.ids import new_id
+from kernel.api.ids import new_id
 from messaging.fields import CONTEXT_ANCHOR_MAX
 from messaging.models import Message, Page
 from messaging.models.message import ANCHOR_TEXT_MAX, ATTACHMENT_URL_MAX, ATTACHMENTS_MAX, CONTENT_MAX

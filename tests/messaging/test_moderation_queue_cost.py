@@ -17,7 +17,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from account_area.moderation import counts
 from account_area.moderation.counts import Waiting, numbers_of, waiting_for, waiting_in, waiting_of
-from config.api.pagination import CursorPage
+from kernel.api.pagination import CursorPage
 from messaging.models import Community, Message, Moderator, Report
 from messaging.models.moderation import QueueState
 from messaging.queries import moderation

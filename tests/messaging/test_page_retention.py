@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from config.database.sql import database_now, execute
+from kernel.database.sql import database_now, execute
 from messaging.models import Message, Page
 from messaging.services import pages
 from messaging.services.pages import delete_unused_pages, normalize_url

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from config.api.pagination import LIMIT_MAX, CursorPage
-from config.cache.rendering import to_json
-from config.changes.log import NewChange, append
+from kernel.api.pagination import LIMIT_MAX, CursorPage
+from kernel.cache.rendering import to_json
+from kernel.changes.log import NewChange, append
 from messaging.models import Account, Community, Message, MessageStatus, Page, Report
 from messaging.models.message import CONTENT_MAX
 from messaging.models.report import NOTE_MAX

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db.models.functions import Now
 
-from config.api.jwt import AccessToken
+from kernel.api.jwt import AccessToken
 from messaging.models import Account, PanelSession
 from messaging.models.panel_session import SESSIONS_MAX
 from messaging.services.panel_sessions import start_panel_session

@@ -184,7 +184,7 @@ def test_of_concurrent_pins_three_succeed(
     api: Api, community: Community, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document()
-    monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
+    monkeypatch.setattr("kernel.api.throttling.hit", lambda *_arguments: None)
     found = posts(6, community, page)
     assert sorted(race(6, lambda number: pin(api, found[number]).status)) == [200] * 3 + [409] * 3
     assert Pin.objects.count() == 3

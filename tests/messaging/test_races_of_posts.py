@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def _unthrottled(monkeypatch: pytest.MonkeyPatch) -> None:
     # Generated once, which threads cannot do at the same time.
     document()
-    monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
+    monkeypatch.setattr("kernel.api.throttling.hit", lambda *_arguments: None)
 
 
 def check_counts() -> None:

@@ -212,7 +212,7 @@ class TestDecisions:
 def _racing(monkeypatch: pytest.MonkeyPatch) -> None:
     # Generated once, which threads cannot do at the same time.
     document()
-    monkeypatch.setattr("config.api.throttling.hit", lambda *_arguments: None)
+    monkeypatch.setattr("kernel.api.throttling.hit", lambda *_arguments: None)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -13,8 +13,8 @@ from allauth.mfa.totp.internal import auth as totp
 from django.test import Client
 from django.utils import timezone
 
-from config.api import jwt
-from config.second_factor import needs_second_factor
+from kernel.api import jwt
+from kernel.second_factor import needs_second_factor
 from messaging.models import Account
 from messaging.services import second_factor
 from tests.account_area import second_factors

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from config.api.jwt import AccessToken, RefreshToken
+from kernel.api.jwt import AccessToken, RefreshToken
 from messaging.models import Account, HandleClaim
 from messaging.services.sessions import start_session
 from tests.agents.factories import agent_with_token

@@ -10,12 +10,12 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.test import Client, override_settings
 
-from config.api.credentials import CredentialKind
-from config.api.exceptions import Forbidden
-from config.api.operations import operation
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet, router
-from config.writes.models import StoredResponse
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import Forbidden
+from kernel.api.operations import operation
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet, router
+from kernel.writes.models import StoredResponse
 from messaging.models import Community
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import HANDLER

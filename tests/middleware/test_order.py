@@ -7,11 +7,11 @@ from typing import Any
 from django.conf import settings
 from django.test import override_settings
 
-from config.api.credentials import CredentialKind
-from config.api.operations import operation
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet, router
-from config.writes.checks import ORDER, check_methods_of_operations, check_middleware_order
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import operation
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet, router
+from kernel.writes.checks import ORDER, check_methods_of_operations, check_middleware_order
 
 
 def reordered(move: str, to: int) -> list[str]:

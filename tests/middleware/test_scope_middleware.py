@@ -11,10 +11,10 @@ from django.test import Client, override_settings
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
-from config.api.credentials import CredentialKind
-from config.api.operations import operation
-from config.api.responses import Response
-from config.api.viewsets import ApiViewSet, router
+from kernel.api.credentials import CredentialKind
+from kernel.api.operations import operation
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet, router
 from tests.agents.factories import agent_with_token
 from tests.api import HANDLER, Api
 from tests.factories import PersonFactory

@@ -15,7 +15,7 @@ from coverage import Coverage, CoverageData
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = (
-    *("config/writes", "config/changes", "config/cache"),
+    *("kernel/writes", "kernel/changes", "kernel/cache"),
     *("agents", "messaging", "reactions", "embeds", "moving", "account_area"),
 )
 

@@ -15,7 +15,7 @@ import yaml
 from prometheus_client import Counter, Histogram
 from prometheus_client.metrics import MetricWrapperBase
 
-from config.metrics import definitions
+from kernel.metrics import definitions
 from tests.service import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -96,7 +96,7 @@ def test_each_rule_has_a_case_in_which_it_fires() -> None:
 
 
 def test_the_unit_runs_the_service_and_leaves_it_time_to_stop() -> None:
-    from config.runtime import granian, postgres, run
+    from runtime import granian, postgres, run
 
     unit = ConfigParser(strict=False, interpolation=None)
     unit.optionxform = str  # type: ignore[assignment,method-assign]

@@ -22,12 +22,12 @@ from hypothesis import strategies as st
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from config.api.operations import all_operations
-from config.database.sql import fetch_all
-from config.metrics import definitions, exposition, files
-from config.metrics.collecting import CACHE, OPERATION, REQUESTS, STATUS
-from config.metrics.durations import Changes, DurationCounts
-from config.metrics.wsgi import count_requests
+from kernel.api.operations import all_operations
+from kernel.database.sql import fetch_all
+from kernel.metrics import definitions, exposition, files
+from kernel.metrics.collecting import CACHE, OPERATION, REQUESTS, STATUS
+from kernel.metrics.durations import Changes, DurationCounts
+from kernel.metrics.wsgi import count_requests
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.factories import PageFactory
 from tests.operations.values import value
@@ -156,7 +156,7 @@ def test_labels_have_bounded_values() -> None:
 def write_metrics(folder: Path, code: str) -> None:
     """In a process of its own, which has ended afterwards."""
     subprocess.run(
-        [sys.executable, "-c", f"from config.metrics import definitions\n{code}"],
+        [sys.executable, "-c", f"from kernel.metrics import definitions\n{code}"],
         cwd=ROOT,
         env=os.environ | {files.VARIABLE: str(folder)},
         check=True,
@@ -223,7 +223,7 @@ def test_the_folder_is_chosen_before_the_library_is_imported(tmp_path: Path) -> 
 
 @pytest.mark.processes
 def test_the_main_process_does_not_import_the_library_before_the_folder_is_known() -> None:
-    code = "import sys, config.runtime.run, config.runtime.streams; sys.exit('prometheus_client' in sys.modules)"
+    code = "import sys, runtime.run, runtime.streams; sys.exit('prometheus_client' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 

@@ -13,11 +13,11 @@ import pytest
 from django.db import Error
 from django.test import RequestFactory
 
-from config.changes.streams.application import StreamApplication
-from config.metrics import definitions
-from config.metrics.exposition import REGISTRY
-from config.probes import asgi, draining, readiness, watching, wsgi
-from config.probes.readiness import Readiness
+from kernel.changes.streams.application import StreamApplication
+from kernel.metrics import definitions
+from kernel.metrics.exposition import REGISTRY
+from kernel.probes import asgi, draining, readiness, watching, wsgi
+from kernel.probes.readiness import Readiness
 
 
 class Reply(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from config.metrics import definitions
-from config.probes import draining
+from kernel.metrics import definitions
+from kernel.probes import draining
 from tests.clients import Clients, bearer
 from tests.remote import Remote
 from tests.service import Service, a_service, free_port, running_service
@@ -124,7 +124,7 @@ def test_lines_of_json_have_the_id_of_their_request_and_no_credential_and_a_stop
         (line,) = [line for line in lines if line["requestId"] == f"lost.{number}"]
         assert (line["method"], line["status"], line["operation"]) == ("GET", 404, "other")
     failed = [line for line in lines if line["requestId"] == "down"]
-    assert {"config.api.exception_handler", "django.request", "config.metrics.wsgi"} == {
+    assert {"kernel.api.exception_handler", "django.request", "kernel.metrics.wsgi"} == {
         line["logger"] for line in failed
     }
     assert any(line["operation"] == "createMessage" and line["status"] == 503 for line in failed if "status" in line)
@@ -174,7 +174,7 @@ def test_a_start_ends_the_draining_that_a_killed_process_has_left_and_refuses_a_
 def test_a_host_drains_where_a_balancer_is_likely(
     monkeypatch: pytest.MonkeyPatch, base_url: str, given: str, seconds: int
 ) -> None:
-    from config.runtime.run import drain_seconds
+    from runtime.run import drain_seconds
 
     monkeypatch.setenv("BASE_URL", base_url)
     monkeypatch.setenv("DRAIN_SECONDS", given)

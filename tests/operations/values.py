@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from prometheus_client.registry import REGISTRY
 
-from config.metrics import definitions
-from config.metrics.publishing import publisher
+from kernel.metrics import definitions
+from kernel.metrics.publishing import publisher
 
 
 def value(name: str, **labels: str) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from config.runtime import granian, run
+from runtime import granian, run
 from tests.documents.test_facts import settings_that_are_read
 from tests.fresh_settings import fresh_settings
 from tests.service import ROOT

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from config.database.host_lock import host_lock
-from config.database.sql import database_now, execute, fetch_all
+from kernel.database.host_lock import host_lock
+from kernel.database.sql import database_now, execute, fetch_all
 from messaging.models import Message
 from messaging.partitioning import ahead, tables
 from messaging.partitioning.ahead import AHEAD, BOUND_MARGIN, FAR, make_partitions, missing

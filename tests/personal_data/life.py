@@ -14,9 +14,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.services import freeze_agent, reject_request, revoke_agent_tokens
-from config.admin.audit import log_decision
 from embeds.models import Embed, Sighting
 from embeds.services import disable_embed
+from kernel.admin.audit import log_decision
 from mails.kinds import Frequency, Kind
 from mails.preferences import set_preferences
 from messaging.models import Account, Message, SavedList

@@ -18,15 +18,16 @@ from account_area.models import AccountSession
 from account_area.personal_data import erase_sessions
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.services import approve_request, cancel_request, reject_request, undo_decision
-from config import extension_points, leases, spawning
-from config.changes import personal_data, reading
-from config.changes.channels import Channel, WholeLog
-from config.changes.log import NewChange, append
-from config.changes.models import Change
-from config.changes.pending import find_pending
-from config.changes.reading import Batch
-from config.database.sql import fetch_one
-from config.personal_data import Subject
+from config import extension_points
+from kernel.changes import personal_data, reading
+from kernel.changes.channels import Channel, WholeLog
+from kernel.changes.log import NewChange, append
+from kernel.changes.models import Change
+from kernel.changes.pending import find_pending
+from kernel.changes.reading import Batch
+from kernel.database.sql import fetch_one
+from kernel.jobs import leases, spawning
+from kernel.personal_data import Subject
 from messaging.changes.service_events import SERVICE
 from messaging.deleted_accounts import HEIR_IDS, HEIRS, deleted_account
 from messaging.exceptions import ErasureNotFound, HandleTaken, LastSuperAdmin

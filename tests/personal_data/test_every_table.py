@@ -100,7 +100,7 @@ def test_the_named_sections_exist_once() -> None:
 
 # How the rows of a column are erased where deleting the account does not (`CASCADE`, `SET_NULL`).
 ERASED = {
-    "admin.LogEntry.user": "config.admin",
+    "admin.LogEntry.user": "kernel.admin",
     "agents.Agent.account": "agents",
     "agents.Agent.operator": "agents",
     "agents.Agent.frozen_by": "agents",
@@ -108,10 +108,10 @@ ERASED = {
     "agents.AgentRequest.requester": "agents",
     "agents.AgentToken.created_by": "agents",
     "agents.AgentToken.revoked_by": "agents",
-    "api.RateLimitEvent.account_id": "config.writes",
-    "changes.Change.account_id": "config.changes",
+    "api.RateLimitEvent.account_id": "kernel.writes",
+    "changes.Change.account_id": "kernel.changes",
     "mails.Notice.actor_id": "mails",
-    "changes.ReadPosition.account_id": "config.changes",
+    "changes.ReadPosition.account_id": "kernel.changes",
     "desk.DailyCount.subject_id": "desk",
     "desk.Top.subject_id": "desk",
     "embeds.Embed.owner": "embeds",

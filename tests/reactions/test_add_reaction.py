@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from config.writes.models import RateLimitEvent
+from kernel.writes.models import RateLimitEvent
 from messaging.models import Community, Message, MessageStatus
 from reactions.models import Reaction
 from reactions.services import EMOJI_KINDS_MAX

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from config.api.ids import new_id
+from kernel.api.ids import new_id
 from messaging.models import Account, Message, MessageStatus, Page
 from messaging.services.moving import move_page
 from reactions.models import Reaction

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.changes.models import Change
+from kernel.changes.models import Change
 from messaging.models import Account, Message
 from reactions.models import Reaction
 from tests.agents.racing import race

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from config.writes.models import RateLimitEvent
+from kernel.writes.models import RateLimitEvent
 from messaging.models import Ban, Community, Message
 from reactions.models import Reaction
 from tests.agents.factories import agent_with_token

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from config.api.credentials import Credential, CredentialKind
-from config.api.exceptions import NotOwner
-from config.api.ids import new_id
-from config.writes.transaction import write_transaction
+from kernel.api.credentials import Credential, CredentialKind
+from kernel.api.exceptions import NotOwner
+from kernel.api.ids import new_id
+from kernel.writes.transaction import write_transaction
 from messaging.models import AccountKind, Message
 from reactions.exceptions import ReactionNotFound
 from reactions.models import Reaction

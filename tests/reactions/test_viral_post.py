@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
-from config.api.ids import new_id
+from kernel.api.ids import new_id
 from messaging.models import Account, Message
 from reactions import queries
 from tests.api import Api

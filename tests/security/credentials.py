@@ -90,11 +90,11 @@ SECRET_PARAMETER = "secret|key|token|code"
 # Modules that sign, encrypt or draw random texts.
 MODULES = {
     "agents/tokens.py": "agent token",
-    "config/pages/sessions.py": "session of the pages",
-    "config/api/jwt_settings.py": "access token",
-    "config/fingerprints.py": "ROOT_KEY",
+    "kernel/pages/sessions.py": "session of the pages",
+    "kernel/api/jwt_settings.py": "access token",
+    "kernel/fingerprints.py": "ROOT_KEY",
     "config/secrets.py": "SECRET_KEY",
-    "config/writes/idempotency.py": "Idempotency-Key",
+    "kernel/writes/idempotency.py": "Idempotency-Key",
     "mails/unsubscribing.py": "link that ends a kind of mails",
     "messaging/demo.py": "password",
     "messaging/services/panel_sessions.py": "panel session",
@@ -103,10 +103,10 @@ MODULES = {
 }
 OPEN_MODULES = {
     "account_area/sign_in/openings.py": "the link signs nobody in, and is not stored",
-    "config/api/pagination.py": "cursors give no rights",
-    "config/api/signing.py": "what the others call",
-    "config/api/stored_secrets.py": "what the others call",
-    "config/writes/attempts.py": "hides whose attempts are counted",
+    "kernel/api/pagination.py": "cursors give no rights",
+    "kernel/api/signing.py": "what the others call",
+    "kernel/api/stored_secrets.py": "what the others call",
+    "kernel/writes/attempts.py": "hides whose attempts are counted",
     "embeds/analytics/salts.py": "hides the visitors of a day",
     "embeds/host_proofs.py": "makes what owners of domains publish in TXT records",
     "messaging/models/erased_handle.py": "hides erased handles",

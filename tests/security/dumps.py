@@ -7,7 +7,7 @@ import subprocess
 
 from django.db import connection
 
-from config.runtime.postgres_binaries import binaries
+from runtime.postgres_binaries import binaries
 
 # Shorter bytes may occur by chance.
 ENCODED_MIN = 5

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from config.api.operations import all_operations
+from kernel.api.operations import all_operations
 from tests.api import Answer
 from tests.security.world import COLUMNS, ROWS, Call, World
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 
-from config.api.openapi import views
+from kernel.api.openapi import views
 from tests.agents.racing import race
 
 pytestmark = pytest.mark.django_db

@@ -44,6 +44,8 @@ from tests.security.dumps import dump, forms_of
 ended_sessions = import_module("messaging.migrations.0004_ended_sessions")
 PACKAGES = (
     "config",
+    "kernel",
+    "runtime",
     "messaging",
     "agents",
     "reactions",

@@ -13,9 +13,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
 
-from config import fingerprints, secrets
-from config.runtime import streams
-from config.writes.models import SecretFingerprint
+from config import secrets
+from kernel import fingerprints
+from kernel.writes.models import SecretFingerprint
+from runtime import streams
 from tests.agents.racing import race
 from tests.factories import PersonFactory
 

@@ -77,7 +77,7 @@ def test_large_body_is_refused_and_not_spooled(
 def test_large_body_to_the_stream_process_is_refused_and_neither_spooled_nor_kept(
     service: Service, temporary: Path, path: bytes, length: bytes, status: int
 ) -> None:
-    (process,) = service.supervised("config.runtime.streams")
+    (process,) = service.supervised("runtime.streams")
     head = HEAD % path + COOKIES + length
     check_refusal(service.stream_port, temporary, head, STREAM_PATHS[path] or status, process)
 

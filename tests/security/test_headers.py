@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client, RequestFactory, override_settings
 
-from config.api.exception_handler import csrf_failure
+from kernel.api.exception_handler import csrf_failure
 from tests.api import refusal_of
 from tests.fresh_settings import fresh_settings
 

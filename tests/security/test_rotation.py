@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from config import secrets
-from config.fingerprints import require_known_secrets
+from kernel.fingerprints import require_known_secrets
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.clients import Clients

@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
 from config import env
-from config.api import throttling
+from kernel.api import throttling
 from messaging.models import Account
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api

@@ -12,9 +12,9 @@ import pytest
 from django.db import connection, transaction
 from django.test import RequestFactory, override_settings
 
-from config.api.throttle_rates import SOFT_THROTTLES
-from config.changes.models import ChangeLog
-from config.writes.idempotency import IdempotentRequest
+from kernel.api.throttle_rates import SOFT_THROTTLES
+from kernel.changes.models import ChangeLog
+from kernel.writes.idempotency import IdempotentRequest
 from tests.api import Answer, Api
 from tests.embeds.making import an_embed
 from tests.openapi import document

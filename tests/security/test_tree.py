@@ -77,7 +77,7 @@ def test_product_imports_no_network_client() -> None:
     # operator names refuse.
     assert found == {
         ("account_area/sign_in/provider_views.py", "requests"),
-        ("config/probes/readiness.py", "http.client"),
+        ("kernel/probes/readiness.py", "http.client"),
         ("mails/outcomes.py", "smtplib"),
         ("mails/smtp.py", "smtplib"),
     }

@@ -54,7 +54,7 @@ def poster(clients: Clients) -> Poster:
 def _connections_closed() -> Iterator[None]:
     """The threads of a hub live on; the test database could not be emptied while they have connections."""
     # Here, because this file is read before the settings can be.
-    from config.database.sql import execute
+    from kernel.database.sql import execute
 
     yield
     execute(TERMINATE)

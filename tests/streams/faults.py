@@ -16,7 +16,7 @@ TERMINATE = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE
 
 
 def stream_processes(service: Service) -> list[psutil.Process]:
-    return service.supervised("config.runtime.streams")
+    return service.supervised("runtime.streams")
 
 
 def kill_stream_process(service: Service) -> None:

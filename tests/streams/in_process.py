@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from config.api.credentials import ANONYMOUS, Credential
-from config.changes.channels import Channel
-from config.changes.log import NewChange, append
-from config.changes.rows import ChangeRow, Cursor
-from config.changes.streams.delivery import Stream
-from config.changes.streams.events import Chunk
-from config.changes.streams.hub import Hub
-from config.changes.streams.opening import OpenedStream
-from config.changes.streams.sources import Items, Source
-from config.changes.threads import Threads
+from kernel.api.credentials import ANONYMOUS, Credential
+from kernel.changes.channels import Channel
+from kernel.changes.log import NewChange, append
+from kernel.changes.rows import ChangeRow, Cursor
+from kernel.changes.streams.delivery import Stream
+from kernel.changes.streams.events import Chunk
+from kernel.changes.streams.hub import Hub
+from kernel.changes.streams.opening import OpenedStream
+from kernel.changes.streams.sources import Items, Source
+from kernel.changes.threads import Threads
 
 PAGE, OTHER_PAGE = f"p1_{'a' * 32}", f"p1_{'b' * 32}"
 # Far longer than any test: a test that hangs fails.

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from django.core.handlers.asgi import ASGIRequest
 
-from config.api.jwt import issue_user_token
-from config.changes.streams import application
-from config.changes.streams.application import StreamApplication
-from config.changes.streams.hub import Hub
-from config.changes.streams.opening import StreamResponse
-from config.probes.asgi import WithProbes
-from config.runtime import streams
+from kernel.api.jwt import issue_user_token
+from kernel.changes.streams import application
+from kernel.changes.streams.application import StreamApplication
+from kernel.changes.streams.hub import Hub
+from kernel.changes.streams.opening import StreamResponse
+from kernel.probes.asgi import WithProbes
+from runtime import streams
 from tests.agents.factories import agent_with_token
 from tests.factories import PersonFactory
 

@@ -12,9 +12,9 @@ from django.utils import timezone
 from agents.authentication import agent_credential, find
 from agents.models import AgentToken
 from agents.services import freeze_agent, narrow_agent, revoke_token
-from config.api.credentials import Credential
-from config.api.jwt import issue_user_token, person_credential
-from config.changes.streams.log_reader import ended_credentials
+from kernel.api.credentials import Credential
+from kernel.api.jwt import issue_user_token, person_credential
+from kernel.changes.streams.log_reader import ended_credentials
 from messaging.models import Account
 from messaging.services.accounts import choose_password
 from messaging.services.people import suspend_person

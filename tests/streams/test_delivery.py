@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from config.changes import cursors, reading
-from config.changes.rows import Cursor, Position
-from config.changes.streams import delivery
-from config.changes.streams.delivery import Stream
-from config.changes.streams.events import Chunk
-from config.changes.streams.hub import Hub
-from config.changes.threads import Result, Threads
+from kernel.changes import cursors, reading
+from kernel.changes.rows import Cursor, Position
+from kernel.changes.streams import delivery
+from kernel.changes.streams.delivery import Stream
+from kernel.changes.streams.events import Chunk
+from kernel.changes.streams.hub import Hub
+from kernel.changes.threads import Result, Threads
 from tests.streams.in_process import (
     SOURCE,
     Connection,
@@ -32,7 +32,7 @@ ENDINGS = pytest.mark.parametrize("ending", [Stream.end, Stream.cut])
 # After all rows.
 LOST = Position(2**62, 1)
 ADOPT = "UPDATE changes_changelog SET generation = %s"
-# A restore gives the log a random generation (`config.runtime.backups.afterwards`).
+# A restore gives the log a random generation (`runtime.backups.afterwards`).
 GENERATIONS = pytest.mark.parametrize("generation", [20_000, 6], ids=["higher", "lower"])
 
 

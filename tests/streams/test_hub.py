@@ -15,15 +15,15 @@ from django.db import connection, connections, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.api.credentials import ANONYMOUS
-from config.changes import cursors, reading
-from config.changes.log import NewChange, append
-from config.changes.rows import Cursor
-from config.changes.streams import delivery, rendering
-from config.changes.streams.delivery import Stream
-from config.changes.streams.hub import Hub
-from config.changes.streams.opening import OpenedStream
-from config.changes.threads import Threads
+from kernel.api.credentials import ANONYMOUS
+from kernel.changes import cursors, reading
+from kernel.changes.log import NewChange, append
+from kernel.changes.rows import Cursor
+from kernel.changes.streams import delivery, rendering
+from kernel.changes.streams.delivery import Stream
+from kernel.changes.streams.hub import Hub
+from kernel.changes.streams.opening import OpenedStream
+from kernel.changes.threads import Threads
 from tests.streams.in_process import OTHER_PAGE, PAGE, SOURCE
 from tests.waiting import PATIENCE_SECONDS
 

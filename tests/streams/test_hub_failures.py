@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from config.api.credentials import Credential, CredentialKind
-from config.changes import reading
-from config.changes.rows import ChangeRow
-from config.changes.streams import rendering
-from config.changes.streams.events import Chunk
-from config.changes.streams.hub import Hub
+from kernel.api.credentials import Credential, CredentialKind
+from kernel.changes import reading
+from kernel.changes.rows import ChangeRow
+from kernel.changes.streams import rendering
+from kernel.changes.streams.events import Chunk
+from kernel.changes.streams.hub import Hub
 from tests.streams.in_process import Rows, Subscriber, a_source, append_rows, ready_hub
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_connections_closed")]

@@ -6,14 +6,14 @@ import asyncio
 
 import pytest
 
-from config.changes import reading
-from config.changes.channels import Channel
-from config.changes.log import NewChange, append
-from config.changes.models import Change
-from config.changes.rows import Cursor
-from config.changes.streams import events
-from config.changes.streams.hub import Hub
-from config.changes.streams.sources import Items, Source
+from kernel.changes import reading
+from kernel.changes.channels import Channel
+from kernel.changes.log import NewChange, append
+from kernel.changes.models import Change
+from kernel.changes.rows import Cursor
+from kernel.changes.streams import events
+from kernel.changes.streams.hub import Hub
+from kernel.changes.streams.sources import Items, Source
 from messaging.models import MovedPage
 from tests.streams.in_process import (
     OTHER_PAGE,

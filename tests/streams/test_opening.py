@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
-from config.changes import stream_limits
+from kernel.changes import stream_limits
 from tests.api import Api
 
 pytestmark = pytest.mark.django_db

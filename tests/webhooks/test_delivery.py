@@ -15,12 +15,12 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from agents.services import freeze_agent
-from config.changes import reading
-from config.changes.log import NewChange, append
-from config.changes.models import Change
-from config.changes.pruning import STORED_DAYS, prune
-from config.database.sql import database_now
 from embeds.services import disable_embed, enable_embed, update_embed
+from kernel.changes import reading
+from kernel.changes.log import NewChange, append
+from kernel.changes.models import Change
+from kernel.changes.pruning import STORED_DAYS, prune
+from kernel.database.sql import database_now
 from messaging.changes.types import ChangeType
 from messaging.models import Message, PostsChoice, Webhook
 from messaging.personal_data.erasures import cancel_erasure, request_erasure

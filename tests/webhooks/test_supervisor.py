@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from config.runtime.run import programs_beside
+from runtime.run import programs_beside
 
 
 @pytest.mark.parametrize(("value", "expected"), [(None, False), ("0", False), ("1", True)])

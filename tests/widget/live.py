@@ -8,10 +8,10 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Frame, FrameLocator, Locator, Page, Request, Route
 
-from config.api import jwt
-from config.api.credentials import Credential, CredentialKind
-from config.writes.transaction import write_transaction
 from embeds.models import Embed
+from kernel.api import jwt
+from kernel.api.credentials import Credential, CredentialKind
+from kernel.writes.transaction import write_transaction
 from messaging.models import Account, Message
 from messaging.models import Page as PageRow
 from messaging.services.moderators import moderates_any

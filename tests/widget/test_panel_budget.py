@@ -17,8 +17,8 @@ from uuid import UUID
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
-from config.cache.wsgi import finish
-from config.compression import compress_for_own_pages
+from kernel.cache.wsgi import finish
+from kernel.compression import compress_for_own_pages
 from messaging.models import Account
 from tests.factories import PersonFactory
 from tests.waiting import ATTEMPTS

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
-from config.api.credentials import Credential, CredentialKind
-from config.writes.transaction import write_transaction
 from embeds.widget.locales import words
+from kernel.api.credentials import Credential, CredentialKind
+from kernel.writes.transaction import write_transaction
 from messaging.models import Account, Message
 from messaging.services.moderation import approve_message, hide_message
 from reactions.models import Reaction

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
-from config.api import jwt
 from embeds.widget.locales import words
+from kernel.api import jwt
 from messaging.models import Account, ClosedPage, Message, Moderator, Pin
 from messaging.services.closing import close_discussion, reopen_discussion
 from messaging.services.pinning import pin_message, unpin_message

@@ -20,8 +20,8 @@ from account_area.people import person_of
 from agents.models import Agent, Scope
 from agents.services import delete_agent
 from agents.services.grants import community_names
-from config.plots import Counts, Plot, Series
-from config.writes.rate_limits import usages_of
+from kernel.plots import Counts, Plot, Series
+from kernel.writes.rate_limits import usages_of
 
 
 @account_page(methods=READ_METHODS)

@@ -10,7 +10,7 @@ from account_area.agents.events import cursor_of, inbox_page
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
 from account_area.waiting import places_of
-from config.changes.unread import mark_read, read_position
+from kernel.changes.unread import mark_read, read_position
 
 
 @account_page

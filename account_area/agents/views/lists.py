@@ -7,8 +7,8 @@ from account_area.agents.queries import agents_of, open_requests
 from account_area.agents.texts import REQUESTS
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
-from config.api.exceptions import NotFound
-from config.api.ids import parse_id
+from kernel.api.exceptions import NotFound
+from kernel.api.ids import parse_id
 
 
 @account_page(methods=READ_METHODS)

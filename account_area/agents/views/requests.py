@@ -22,7 +22,7 @@ from agents.models.request import PENDING_MAX
 from agents.services import cancel_request, request_agent
 from agents.services.grants import community_names
 from agents.words import asked_and_granted
-from config.api import throttling
+from kernel.api import throttling
 
 
 @account_page

@@ -25,7 +25,7 @@ from account_area.submissions import OnceForm
 from agents.models import Agent, AgentToken, TokenStatus
 from agents.models.token import ACTIVE_MAX
 from agents.services import create_token, revoke_token, rotate_token
-from config.api.ids import is_id
+from kernel.api.ids import is_id
 
 WORKING = {TokenStatus.ACTIVE, TokenStatus.SUSPENDED}
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from agents.models import Agent, Scope
 from agents.models.agent import REASON_MAX
 from agents.services import narrow_agent
-from config.api.exceptions import InvalidInput
+from kernel.api.exceptions import InvalidInput
 from messaging.management.actor import add_by_option, get_actor
 from messaging.services.accounts import account_record
 

@@ -47,19 +47,19 @@ def main() -> None:
 
 def _start(command: str, arguments: list[str]) -> None:
     if command == "streams":
-        from config.runtime.streams import main as serve_streams
+        from runtime.streams import main as serve_streams
 
         serve_streams()
     elif arguments:
         sys.exit("community-messaging serve: it takes no arguments; settings are environment variables.")
     else:
-        from config.runtime.run import main as serve
+        from runtime.run import main as serve
 
         serve("community-messaging serve")
 
 
 def _ready() -> None:
-    from config.runtime import bind_address
+    from runtime import bind_address
 
     port = int(os.environ.get("PORT") or 8000)
     client = HTTPConnection(bind_address.local_host(), port, timeout=READY_SECONDS)

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.database.sql import database_now
 from desk.models import DailyTotal
 from desk.rolling.days import recount_days
 from desk.rolling.log import count_log, roll_up_row
+from kernel.database.sql import database_now
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.database.sql import database_now
 from embeds.analytics.rollup import roll_up
+from kernel.database.sql import database_now
 
 
 class Command(BaseCommand):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from config.deliverers import DelivererCommand
+from kernel.jobs.deliverers import DelivererCommand
 from mails.deliverer import Deliverer
 
 

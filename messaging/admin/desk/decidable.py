@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.admin.actions import AdminAction
+from kernel.admin.actions import AdminAction
 from messaging.admin.desk.many import ManyRowsAdmin
 
 

@@ -13,10 +13,10 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html
 
-from config.admin.actions import AdminAction, AdminActionForm, error_text
-from config.admin.seen import times_of
-from config.api.exceptions import ApiError
-from config.api.ids import is_id
+from kernel.admin.actions import AdminAction, AdminActionForm, error_text
+from kernel.admin.seen import times_of
+from kernel.api.exceptions import ApiError
+from kernel.api.ids import is_id
 from messaging.admin.desk.decidable import DecidableRows
 
 # Of a field in a URL: proxies refuse long ones.

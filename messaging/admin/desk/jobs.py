@@ -14,12 +14,12 @@ from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 
-from config.admin.actions import AdminAction
-from config.admin.audit import log_entries_about
-from config.admin.formatting import NOTHING, age, badge, change_url, lines, link
-from config.admin.model_admin import ReadOnlyModelAdmin
-from config.admin.returning import return_url
-from config.api.ids import is_id
+from kernel.admin.actions import AdminAction
+from kernel.admin.audit import log_entries_about
+from kernel.admin.formatting import NOTHING, age, badge, change_url, lines, link
+from kernel.admin.model_admin import ReadOnlyModelAdmin
+from kernel.admin.returning import return_url
+from kernel.api.ids import is_id
 from messaging.admin.desk.running import find_action, run_slice, run_soon
 from messaging.models import BulkJob, JobState
 from messaging.services.bulk_jobs import continue_job, start_undo, stop_job

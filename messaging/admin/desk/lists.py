@@ -15,8 +15,8 @@ from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 
-from config.admin.actions import AdminAction
-from config.admin.exporting import Columns, csv_response
+from kernel.admin.actions import AdminAction
+from kernel.admin.exporting import Columns, csv_response
 from messaging.admin.desk import saved
 from messaging.admin.desk.decidable import DecidableRows
 from messaging.admin.desk.deciding import decide_one

@@ -13,14 +13,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
 
-from config.admin.actions import AdminAction
-from config.admin.confirming import confirmation
-from config.admin.formatting import change_url
-from config.admin.model_admin import BULK_MAX, ReadOnlyModelAdmin
-from config.admin.returning import returning
-from config.admin.seen import decided_name
-from config.api.times import parse_time
-from config.database.sql import database_now
+from kernel.admin.actions import AdminAction
+from kernel.admin.confirming import confirmation
+from kernel.admin.formatting import change_url
+from kernel.admin.model_admin import BULK_MAX, ReadOnlyModelAdmin
+from kernel.admin.returning import returning
+from kernel.admin.seen import decided_name
+from kernel.api.times import parse_time
+from kernel.database.sql import database_now
 from messaging.admin.desk.running import run_soon
 from messaging.exceptions import TooManyRows
 from messaging.services.bulk_jobs import ROWS_MAX, record_job, start_job

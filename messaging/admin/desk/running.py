@@ -15,12 +15,12 @@ from django.db import transaction
 from django.db.models import Model
 from django.db.models.functions import Now
 
-from config.admin.actions import AdminAction, error_text
-from config.admin.model_admin import ReadOnlyModelAdmin
-from config.api.exceptions import ApiError
-from config.due import ask_for
-from config.leases import LeaseLost, release, require_lease, take
-from config.writes.retries import retried
+from kernel.admin.actions import AdminAction, error_text
+from kernel.admin.model_admin import ReadOnlyModelAdmin
+from kernel.api.exceptions import ApiError
+from kernel.jobs.due import ask_for
+from kernel.jobs.leases import LeaseLost, release, require_lease, take
+from kernel.writes.retries import retried
 from messaging.models import Account, BulkJob, JobState
 from messaging.services.accounts import command_line
 from messaging.services.bulk_jobs import count_rows, finish_job, stop_job

@@ -16,8 +16,8 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 
-from config.admin.model_admin import ReadOnlyModelAdmin
-from config.writes.retries import retried
+from kernel.admin.model_admin import ReadOnlyModelAdmin
+from kernel.writes.retries import retried
 from messaging.models import Account, SavedList
 from messaging.models.desk import NAME_MAX, QUERY_MAX, SAVED_MAX
 

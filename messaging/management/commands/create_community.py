@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from config.api.exceptions import ApiError
+from kernel.api.exceptions import ApiError
 from messaging.management.actor import get_person
 from messaging.services.communities import RULES, community_record, ensure_community
 

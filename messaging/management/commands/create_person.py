@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config import fingerprints
-from config.api.exceptions import ApiError
+from kernel import fingerprints
+from kernel.api.exceptions import ApiError
 from messaging.services.accounts import account_record, ensure_person
 
 

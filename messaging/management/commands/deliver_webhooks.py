@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from config.deliverers import DelivererCommand
+from kernel.jobs.deliverers import DelivererCommand
 from messaging.webhooks.deliverer import Deliverer
 
 

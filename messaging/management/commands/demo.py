@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand
 from django.db import connection, transaction
 from django.utils.module_loading import import_string
 
-from config import fingerprints
-from config.database.host_lock import host_lock
+from kernel import fingerprints
+from kernel.database.host_lock import host_lock
 from messaging.demo import prepare_demo
 
 

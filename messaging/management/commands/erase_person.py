@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config import fingerprints
-from config.api.exceptions import ApiError
+from kernel import fingerprints
+from kernel.api.exceptions import ApiError
 from messaging.management.actor import add_by_option, get_actor, get_person
 from messaging.models import Account, PersonErasure, PostsChoice
 from messaging.personal_data.erasures import WAIT, cancel_erasure, erasure_of, request_erasure

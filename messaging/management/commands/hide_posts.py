@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.admin.actions import REASON_MAX
+from kernel.admin.actions import REASON_MAX
 from messaging.admin.desk.running import may_decide, run_to_end
 from messaging.management.actor import add_by_option, get_actor
 from messaging.models import Account, BulkJob

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from config import fingerprints
-from config.api.jwt import expiry_of, issue_user_token
+from kernel import fingerprints
+from kernel.api.jwt import expiry_of, issue_user_token
 from messaging.models import Account, AccountKind
 from messaging.models.account import OF_SERVICE
 

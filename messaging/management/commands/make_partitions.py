@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from config.database.brief_locks import TableInUse
-from config.database.host_lock import HostLockTaken, host_lock
+from kernel.database.brief_locks import TableInUse
+from kernel.database.host_lock import HostLockTaken, host_lock
 from messaging.partitioning.ahead import make_partitions
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from config.database.brief_locks import TableInUse
-from config.database.host_lock import host_lock
+from kernel.database.brief_locks import TableInUse
+from kernel.database.host_lock import host_lock
 from messaging.partitioning import converting
 
 MONTHS = 24

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config import fingerprints
+from kernel import fingerprints
 from messaging.personal_data.jobs import run_due_jobs
 
 

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils.module_loading import import_string
 
-from config import fingerprints
-from config.database.sql import database_now
+from kernel import fingerprints
+from kernel.database.sql import database_now
 
 # Added to every retention period, so that a clock that is set back does not delete rows too early.
 MARGIN = timedelta(minutes=5)

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from config.admin.audit import log_decision
+from kernel.admin.audit import log_decision
 from messaging.management.actor import add_by_option, get_actor, get_person
 from messaging.services.accounts import account_record
 from messaging.services.second_factor import remove_all

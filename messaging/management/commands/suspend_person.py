@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.admin.actions import REASON_MAX
-from config.api.exceptions import ApiError
+from kernel.admin.actions import REASON_MAX
+from kernel.api.exceptions import ApiError
 from messaging.management.actor import add_by_option, get_actor, get_person
 from messaging.models import Account
 from messaging.services.accounts import account_record

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.api.exceptions import ApiError
-from config.api.ids import is_id
-from config.leases import release
+from kernel.api.exceptions import ApiError
+from kernel.api.ids import is_id
+from kernel.jobs.leases import release
 from messaging.models import Community
 from moving import services
 from moving.exceptions import OtherHosts

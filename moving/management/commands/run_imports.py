@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config import fingerprints
+from kernel import fingerprints
 from moving.jobs import run_due_imports
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.api.exceptions import ApiError
-from config.api.ids import is_id
+from kernel.api.exceptions import ApiError
+from kernel.api.ids import is_id
 from moving.imports.progress import ProgressLines
 from moving.imports.undoing import begin_undo, undo
 from moving.models import MoveStatus

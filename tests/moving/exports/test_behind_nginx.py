@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from config.database.bounds import MARGIN_SECONDS
+from kernel.database.bounds import MARGIN_SECONDS
 from moving.exports.downloads import STATEMENT_SECONDS
 from tests import nginx
 from tests.nginx import needs_nginx, nginx_before

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from config.changes.models import Change
+from kernel.changes.models import Change
 from messaging.models import Community, Message, Page
 from messaging.page_ids import normalize
 from messaging.services.moving import move_page

@@ -14,8 +14,8 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from config.database.sql import execute
-from config.personal_data import Subject
+from kernel.database.sql import execute
+from kernel.personal_data import Subject
 from messaging.admin.desk.running import run_to_end
 from messaging.deleted_accounts import HEIR_IDS
 from messaging.exceptions import AccountNotFound

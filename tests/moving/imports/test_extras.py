@@ -10,7 +10,7 @@ from uuid import RFC_4122
 import orjson
 import pytest
 
-from config.api.exceptions.base import MESSAGE_MAX
+from kernel.api.exceptions.base import MESSAGE_MAX
 from moving.imports import texts
 from moving.imports.extras import NAMES, checked
 from moving.imports.report import CELL_MAX, FULL, Report, cell

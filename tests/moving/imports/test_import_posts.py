@@ -17,7 +17,7 @@ from django.db import connection
 from django.test import Client
 from psycopg.conninfo import make_conninfo
 
-from config.changes.models import Change
+from kernel.changes.models import Change
 from mails.collecting import collect
 from mails.models import Notice
 from messaging.deleted_accounts import HEIR_IDS

@@ -11,7 +11,7 @@ from django.core.management import CommandError
 from django.test import Client
 from django.utils import timezone
 
-from config.leases import LeaseLost, release, take
+from kernel.jobs.leases import LeaseLost, release, take
 from messaging.models import Account, Community, Message
 from moving import jobs, services
 from moving.imports.progress import Step

@@ -18,7 +18,7 @@ from django.http.multipartparser import MultiPartParser
 from django.test import Client
 from django.utils import timezone
 
-from config.leases import take
+from kernel.jobs.leases import take
 from messaging.models import Account, Community, Message, Moderator
 from moving import pruning, uploads
 from moving.exceptions import ImportBusy

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from config.runtime.postgres_binaries import VERSION_FOLDER, binaries
+from runtime.postgres_binaries import VERSION_FOLDER, binaries
 from tests.service import ROOT
 
 HERE = Path(__file__).parent

@@ -1,5 +1,0 @@
-from django.contrib.admin.apps import AdminConfig
-
-
-class SuperAdminConfig(AdminConfig):
-    default_site = "config.admin.site.SuperAdminSite"

@@ -1,0 +1,51 @@
+"""Reads the Authorization header: `request.user` becomes the account, `request.auth` the credential.
+
+AgentTokenMiddleware checks agent tokens, ScopeMiddleware the JWTs of people. Both set the credential on Django's
+request, and CredentialAuthentication returns it to DRF.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from kernel.api import jwt
+from kernel.api.credentials import ANONYMOUS, Credential
+from kernel.api.exceptions import InvalidToken
+
+BEARER_MAX = 4096
+
+
+def bearer_of(request: HttpRequest) -> str | None:
+    """The bearer token of a request, or None without an Authorization header; raises InvalidToken (401)."""
+    header = request.META.get("HTTP_AUTHORIZATION")
+    if header is None:
+        return None
+    scheme, _, token = header.partition(" ")
+    token = token.strip()
+    if scheme.lower() != "bearer" or not token or len(token) > BEARER_MAX or not token.isascii():
+        raise InvalidToken
+    return str(token)
+
+
+def credential_of(request: HttpRequest, *, ignore_people: bool = False) -> Credential:
+    """The agent's credential that AgentTokenMiddleware set, else a person's; raises a 401 or UserMismatch (403)."""
+    credential: Credential | None = getattr(request, "auth", None)
+    if credential is not None:
+        return credential
+    token = None if ignore_people else bearer_of(request)
+    return ANONYMOUS if token is None else jwt.person_credential(token, user_id=request.headers.get("X-User-Id"))
+
+
+class CredentialAuthentication(BaseAuthentication):
+    """(account, credential) of the request; (None, ANONYMOUS) without one."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Credential]:
+        credential: Credential = getattr(request._request, "auth", ANONYMOUS)
+        return credential.user, credential
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"

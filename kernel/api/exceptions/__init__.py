@@ -1,0 +1,87 @@
+"""The refusals that all apps share, one class each: status, code, texts, extra fields and headers.
+
+The response is `{"error": <code>, "message", ...fields, "requestId", "docs"}`. Apps declare further subclasses in
+`<app>/exceptions.py`.
+"""
+
+from kernel.api.exceptions.base import MESSAGE_MAX, PAGES, ApiError
+from kernel.api.exceptions.credentials import (
+    AgentCommunityNotAllowed,
+    AgentRouteNotAllowed,
+    AgentScopeMissing,
+    Forbidden,
+    FormExpired,
+    InvalidToken,
+    NotAuthenticated,
+    NotOwner,
+    RefusedToken,
+    SuperAdminRequired,
+    TokenExpired,
+    TokenRevoked,
+    Unauthenticated,
+    UserMismatch,
+)
+from kernel.api.exceptions.limits import (
+    AgentRateLimited,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+    RateLimited,
+    TemporarilyUnavailable,
+)
+from kernel.api.exceptions.requests import (
+    BODY,
+    ContentTooLong,
+    InvalidCursor,
+    InvalidIdempotencyKey,
+    InvalidInput,
+    InvalidParameter,
+    LengthRequired,
+    MethodNotAllowed,
+    NotAcceptable,
+    NotFound,
+    OverCap,
+    PayloadTooLarge,
+    Problem,
+    UnsupportedContentEncoding,
+    UnsupportedMediaType,
+)
+
+__all__ = [
+    "BODY",
+    "MESSAGE_MAX",
+    "PAGES",
+    "AgentCommunityNotAllowed",
+    "AgentRateLimited",
+    "AgentRouteNotAllowed",
+    "AgentScopeMissing",
+    "ApiError",
+    "ContentTooLong",
+    "Forbidden",
+    "FormExpired",
+    "IdempotencyInProgress",
+    "IdempotencyKeyReused",
+    "InvalidCursor",
+    "InvalidIdempotencyKey",
+    "InvalidInput",
+    "InvalidParameter",
+    "InvalidToken",
+    "LengthRequired",
+    "MethodNotAllowed",
+    "NotAcceptable",
+    "NotAuthenticated",
+    "NotFound",
+    "NotOwner",
+    "OverCap",
+    "PayloadTooLarge",
+    "Problem",
+    "RateLimited",
+    "RefusedToken",
+    "SuperAdminRequired",
+    "TemporarilyUnavailable",
+    "TokenExpired",
+    "TokenRevoked",
+    "Unauthenticated",
+    "UnsupportedContentEncoding",
+    "UnsupportedMediaType",
+    "UserMismatch",
+]

@@ -1,0 +1,160 @@
+"""Refusals of requests that are not well-formed, and of addresses that do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kernel.api.exceptions.base import ApiError
+
+Problem = dict[str, str]
+# `field` of a refusal that concerns the body as a whole.
+BODY = "body"
+
+
+class InvalidInput(ApiError):
+    """400: `field` is a JSON path into the body, or the name of a header. `details` is a list of `{pointer, message}`.
+
+    A pointer into the body is a JSON Pointer (RFC 6901): `/attachments/0/url`, and `""` for the whole body. A query
+    parameter is `?limit`: no JSON Pointer begins with a question mark. For a header, pass no details.
+    """
+
+    status_code = 400
+    default_code = "invalid_input"
+    message = "Correct the request as the page of this code describes, and send it again."
+    cause = "A field of the body, a query parameter, a header or an id in the path has a value that is not accepted."
+    remedy = "Read `details`: each entry names a place and what is wrong there. Correct all of them, then send again."
+    example = {"message": "Send `pageId`: it is required.", "field": "pageId"}
+    prefix = "/"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        details: Sequence[Problem] | None = None,
+        **fields: Any,
+    ) -> None:
+        super().__init__(message, **(fields if field is None else {"field": field} | fields))
+        if details is None and field is not None:
+            details = [{"pointer": "" if field == BODY else f"{self.prefix}{field}", "message": self.message}]
+        if details:
+            self.fields["details"] = details
+
+
+class InvalidParameter(InvalidInput):
+    """400: `field` is the name of a query parameter."""
+
+    prefix = "?"
+
+
+class InvalidIdempotencyKey(ApiError):
+    status_code = 400
+    default_code = "invalid_idempotency_key"
+    message = "Send an Idempotency-Key of 1 to {max} printable ASCII characters, such as a new UUID."
+    cause = "The header `Idempotency-Key` is empty, too long, or has characters that are not printable ASCII."
+    remedy = "Use a new UUID as the key of each write, and the same one only to repeat that write."
+    example = {"max": 160}
+
+    def __init__(self, max: int) -> None:
+        super().__init__(field="Idempotency-Key", max=max)
+
+
+class InvalidCursor(ApiError):
+    status_code = 400
+    default_code = "invalid_cursor"
+    message = "Send the nextCursor of this same list with the same filters, or no cursor to start again."
+    cause = "The cursor is not one of this list, or it was issued for other filters. Cursors are signed."
+    remedy = "Copy `nextCursor` as it is, and repeat the filters of the request that returned it."
+
+    def __init__(self, field: str = "cursor") -> None:
+        super().__init__(field=field)
+
+
+class NotFound(ApiError):
+    status_code = 404
+    default_code = "not_found"
+    message = "Nothing is at this address; /llms.txt tells what this service offers and how to use it."
+    cause = "No operation or page has this path. Paths of operations have no slash at their end."
+    remedy = "Compare the path with /llms.txt or the OpenAPI document, /openapi.json."
+
+
+class MethodNotAllowed(ApiError):
+    status_code = 405
+    default_code = "method_not_allowed"
+    message = "Use a method that this address allows; `allowed` and the header Allow list them."
+    cause = "The path exists, but not for this HTTP method."
+    remedy = "Use one of the methods in `allowed`."
+    example = {"allowed": ["GET", "HEAD"]}
+
+    def __init__(self, allowed: Iterable[str] = ()) -> None:
+        super().__init__(allowed=list(allowed))
+        self.headers["Allow"] = ", ".join(self.fields["allowed"])
+
+
+class NotAcceptable(ApiError):
+    """406: only the OpenAPI document has more than one format."""
+
+    status_code = 406
+    default_code = "not_acceptable"
+    message = "Send Accept: application/json, or no Accept header."
+    cause = "The OpenAPI document has no format that the header `Accept` names."
+    remedy = "Ask for `application/json` or `application/yaml`. All other operations ignore `Accept`."
+
+
+class LengthRequired(ApiError):
+    status_code = 411
+    default_code = "length_required"
+    message = "Send the body in one piece, with a Content-Length and without Transfer-Encoding."
+    cause = "The request has a chunked body, whose length is not known in advance."
+    remedy = "Serialise the body before you send it; HTTP clients then set `Content-Length` themselves."
+
+
+class OverCap(ApiError):
+    """413 LimitError: `field` exceeds the cap `max`."""
+
+    status_code = 413
+    example = {"field": "content", "max": 20_000}
+
+    def __init__(self, field: str, max: int) -> None:
+        super().__init__(field=field, max=max)
+
+
+class ContentTooLong(OverCap):
+    default_code = "content_too_long"
+    message = "Shorten {field} to at most {max} characters."
+    cause = "A text has more characters (Unicode code points) than its cap; `field` names it, `max` is the cap."
+    remedy = "Shorten the text, or split it into several posts."
+
+
+class PayloadTooLarge(OverCap):
+    default_code = "payload_too_large"
+    message = "Make {field} smaller: its cap is {max}."
+    cause = "The body or a payload has more bytes, or an array more items, than its cap."
+    remedy = "Send less. `field` names what is too large, `max` is its cap in bytes, characters or items."
+    example = {"field": "body", "max": 1_048_576}
+
+
+class UnsupportedContentEncoding(ApiError):
+    status_code = 415
+    default_code = "unsupported_content_encoding"
+    message = "Send the body without Content-Encoding: compressed bodies are not read."
+    cause = "The request has a `Content-Encoding`, such as gzip."
+    remedy = "Send the body uncompressed."
+    response_headers = ("Accept-Encoding",)
+
+    def __init__(self) -> None:
+        super().__init__(allowed=["identity"])
+        self.headers["Accept-Encoding"] = "identity"
+
+
+class UnsupportedMediaType(ApiError):
+    status_code = 415
+    default_code = "unsupported_media_type"
+    message = "Send the body as JSON in UTF-8, with Content-Type: application/json."
+    cause = "The body is not declared as JSON, or has another charset than UTF-8."
+    remedy = "Set `Content-Type: application/json`."
+    example = {"allowed": ["application/json"]}
+
+    def __init__(self, allowed: Sequence[str] = ("application/json",)) -> None:
+        super().__init__(allowed=list(allowed))

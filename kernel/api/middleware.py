@@ -1,0 +1,93 @@
+"""Middlewares of every path: the request id, bad hosts and oversized bodies, the Content-Security-Policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from kernel.api.exception_handler import error_response
+from kernel.api.exceptions import InvalidInput, LengthRequired, PayloadTooLarge
+from kernel.api.operations import operation_of
+from kernel.api.request_bodies import content_length
+from kernel.api.strict_json import BODY_MAX
+from kernel.api.uploads import takes_uploads
+from kernel.metrics.collecting import OPERATION
+from kernel.request_ids import HEADER, serving
+
+ADMIN_PATH = "/admin/"
+# Pages that a session cookie opens.
+SESSION_PATHS = (ADMIN_PATH, "/account/")
+ADMIN_POLICY = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+# For JSON, scripts and images: a browser must not render them as a page.
+NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+# What metrics call a view that is no operation.
+PAGE = "page"
+WRONG_HOST = "Use the address of this service: the Host header names another one (operators: see ALLOWED_HOSTS)."
+
+
+class RequestIdMiddleware:
+    """Sets `X-Request-ID` of the response. `kernel.cache.wsgi` does so for the responses that it serves."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        with serving(request.META) as request_id:
+            response = self.get_response(request)
+        response.headers[HEADER] = request_id
+        return response
+
+
+class OperationNameMiddleware:
+    """Notes the operation of a request for metrics and the access log."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, _args: Any, _kwargs: Any) -> None:
+        operation = operation_of(view, request.method or "")
+        request.META[OPERATION] = PAGE if operation is None else operation.id
+
+
+class EntryMiddleware:
+    """Refuses, on every path, a host that is not in ALLOWED_HOSTS (400), a Content-Length over 1 MiB (413) and a body
+    without a Content-Length (411). On the paths of UPLOADS, UploadMiddleware refuses bodies.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        try:
+            # Django itself checks the host only if it redirects.
+            request.get_host()
+        except DisallowedHost:
+            return error_response(InvalidInput(WRONG_HOST, field="Host", details=()))
+        if content_length(request.META) > BODY_MAX and not takes_uploads(request.path_info):
+            return error_response(PayloadTooLarge(field="body", max=BODY_MAX))
+        if not request.META.get("CONTENT_LENGTH") and "HTTP_TRANSFER_ENCODING" in request.META:
+            return error_response(LengthRequired())
+        return self.get_response(request)
+
+
+class ContentSecurityPolicyMiddleware:
+    """Adds a Content-Security-Policy to every response that has none."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        policy = ADMIN_POLICY if request.path_info.startswith(ADMIN_PATH) else NO_PAGE_POLICY
+        response.headers.setdefault("Content-Security-Policy", policy)
+        return response

@@ -1,0 +1,40 @@
+"""System checks of what the middlewares rely on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, register
+
+from kernel.api.operations import all_operations
+
+ORDER = (
+    "SubrequestMiddleware",
+    "AgentTokenMiddleware",
+    "ScopeMiddleware",
+    "IdempotencyMiddleware",
+    "CsrfViewMiddleware",
+)
+
+
+@register()
+def check_middleware_order(**_kwargs: Any) -> list[CheckMessage]:
+    """Each one relies on the ones before it; the CSRF check would answer 403 in their place. Subrequests pass all."""
+    classes = [path.rpartition(".")[2] for path in settings.MIDDLEWARE]
+    if [name for name in classes if name in ORDER] == list(ORDER):
+        return []
+    return [Error(f"MIDDLEWARE must have {', '.join(ORDER)}, in this order.", id="api.E002")]
+
+
+@register(Tags.urls)
+def check_methods_of_operations(**_kwargs: Any) -> list[CheckMessage]:
+    """An operation is a read by its id (`get…`, `list…`); only writes have a transaction and a key.
+
+    A read is a GET, or a POST if it declares a body. A gateway is neither.
+    """
+    return [
+        Error(f"{operation.id} is a {'write' if operation.is_write else 'read'}, but {method} {path}.", id="api.E003")
+        for path, method, operation in all_operations()
+        if not operation.is_gateway and operation.has_body == (method == "GET")
+    ]

@@ -1,0 +1,72 @@
+"""Creates `.venv` and installs lock files into it. Runs before any package is installed: standard library only.
+
+Usage: python install.py LOCK…   (the stamp is written last, so that an incomplete .venv is detected and replaced)
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+STAMP = VENV / "installed"
+OLDEST = (3, 11)
+
+
+def main(locks: list[str]) -> None:
+    if sys.version_info < OLDEST:
+        sys.exit(f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}: make PYTHON=python3.12 …")
+    try:
+        with (ROOT / ".venv.lock").open("w") as lock_file:
+            fcntl.flock(lock_file, fcntl.LOCK_EX)
+            install(locks)
+    except OSError as error:
+        sys.exit(f"{error.filename or ROOT} cannot be written ({error.strerror}): work in a folder that you own.")
+
+
+def install(locks: list[str]) -> None:
+    required = [hashlib.sha256((ROOT / lock).read_bytes()).hexdigest() for lock in locks]
+    installed = STAMP.read_text().split() if STAMP.exists() else []
+    usable = installed and runs()
+    if usable and set(required) <= set(installed):
+        return
+    sys.stdout.write(f"Installing the packages of {' and '.join(locks)} into .venv (a minute, once) …\n")
+    sys.stdout.flush()
+    if usable:
+        STAMP.unlink()
+    else:
+        create_venv()
+    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes"]
+    requirements = [part for lock in locks for part in ("-r", ROOT / lock)]
+    if subprocess.run([*pip, *requirements], check=False).returncode:
+        sys.exit("The packages could not be installed; pip says why above. Run the same command again afterwards.")
+    STAMP.write_text("\n".join(required))
+
+
+def runs() -> bool:
+    return PYTHON.exists() and subprocess.run([PYTHON, "-c", ""], check=False).returncode == 0
+
+
+def create_venv() -> None:
+    created = subprocess.run(
+        [sys.executable, "-m", "venv", "--clear", VENV], check=False, text=True, capture_output=True, env=without_venv()
+    )
+    if created.returncode:
+        sys.exit(
+            f"{(created.stdout + created.stderr).strip()}\n"
+            "Python could not create .venv. On Debian and Ubuntu: apt install python3-venv"
+        )
+
+
+def without_venv() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "PYTHONPATH")}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
