@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef
 from account_area.models import AccountSession
 from kernel.database.batches import in_batches
 from kernel.personal_data import Section, Subject
-from messaging.personal_data.exporters import table
+from messaging.privacy.exporters import table
 
 
 def sections(account_id: UUID) -> Iterable[Section]:

@@ -6,7 +6,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from kernel.api.exceptions import ApiError
-from messaging.exceptions import SignInClosed
+from messaging.accounts.exceptions import SignInClosed
 
 SENTENCES = {
     "not_found": _("There is no such page, or it is not yours."),

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from agents.models import Agent, AgentRequest, AgentToken
 from kernel.changes.log import NewChange, append
-from messaging.changes.service_events import about_request
 from messaging.changes.types import InboxType
+from messaging.inbox.events import about_request
 from messaging.models import Account
 
 

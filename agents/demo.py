@@ -9,7 +9,7 @@ from django.conf import settings
 from agents import tokens
 from agents.models import Agent, AgentRequest, AgentToken
 from agents.services import approve_request, create_token, request_agent, revoke_agent_tokens
-from messaging.demo import AGENTS, DemoContext
+from messaging.posts.demo import AGENTS, DemoContext
 
 PURPOSE = "Shows what posts of an agent look like on the demo page."
 PENDING_HANDLE = "demo_translator"

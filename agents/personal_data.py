@@ -17,8 +17,8 @@ from kernel.admin.audit import forget_entries_about
 from kernel.cache.versions import invalidate
 from kernel.personal_data import Section, Subject
 from messaging.models import Account
-from messaging.personal_data import exporters
-from messaging.personal_data.exporters import table
+from messaging.privacy import exporters
+from messaging.privacy.exporters import table
 
 OF_A_REQUEST = (
     *("id", "agent_id", "agent_name", "agent_handle", "purpose", "website", "scopes", "community_ids", "status"),

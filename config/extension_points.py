@@ -3,10 +3,10 @@
 # Functions that find, once a second, the credentials of open streams that are no longer valid.
 CREDENTIAL_CHECKS = ["kernel.api.jwt.ended_people", "agents.authentication.ended_agents"]
 # A function that finds ids of moved pages: `(page_ids) -> set[str]`, those of these and those that redirect to these.
-MOVED_PAGES = "messaging.services.moving.moved_pages"
+MOVED_PAGES = "messaging.pages.moving.moved_pages"
 # The rules that the content of a new message must pass.
-CONTENT_RULES = ["messaging.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
-# What an embed shows: a class with `errors`, and `find(embed_id) -> messaging.queries.shown.Shown`.
+CONTENT_RULES = ["messaging.communities.content_rules.CommunityRule", "embeds.content_rules.EmbedRule"]
+# What an embed shows: a class with `errors`, and `find(embed_id) -> messaging.posts.shown.Shown`.
 EMBED_VIEWS = "embeds.shown.EmbedViews"
 # The SQL expression for the operator of the account `{account}`; null of a person.
 OPERATOR_OF = "agents.queries.OPERATOR_OF"
@@ -18,17 +18,17 @@ WEBHOOK_TARGETS = ["embeds.webhooks.EmbedTargets", "agents.webhooks.AgentTargets
 PRUNERS = [
     "kernel.writes.pruning.prune",
     "kernel.changes.pruning.prune",
-    "messaging.personal_data.exports.prune",
-    "messaging.personal_data.records.prune",
-    "messaging.services.bulk_jobs.prune",
-    "messaging.services.erased_handles.prune",
-    "messaging.services.pages.prune",
-    "messaging.services.panel_sessions.prune",
-    "messaging.services.second_factor.prune",
-    "messaging.services.reporting.prune",
-    "messaging.services.sessions.prune",
-    "messaging.services.sign_ins.prune",
-    "messaging.services.versions.prune",
+    "messaging.privacy.exports.prune",
+    "messaging.privacy.records.prune",
+    "messaging.moderation.bulk_jobs.prune",
+    "messaging.privacy.erased_handles.prune",
+    "messaging.pages.services.prune",
+    "messaging.accounts.sessions.prune_panel_sessions",
+    "messaging.accounts.second_factor.prune",
+    "messaging.moderation.reporting.prune",
+    "messaging.accounts.sessions.prune",
+    "messaging.accounts.sign_ins.prune",
+    "messaging.posts.editing.prune",
     "messaging.webhooks.pruning.prune",
     "agents.denied_calls.prune",
     "embeds.analytics.retention.prune",
@@ -44,8 +44,8 @@ PRUNERS = [
 # section must not contain secrets.
 PERSON_EXPORTERS = [
     "account_area.personal_data.sections",
-    "messaging.personal_data.exporters.sections",
-    "messaging.personal_data.moderation.sections",
+    "messaging.privacy.exporters.sections",
+    "messaging.privacy.moderation.sections",
     "reactions.personal_data.sections",
     "agents.personal_data.sections",
     "embeds.personal_data.sections",
@@ -64,14 +64,14 @@ PERSON_ERASERS = [
     "desk.personal_data.erase",
     "mails.personal_data.erase",
     "mails.personal_data.erase_mentions",
-    "messaging.personal_data.erasers.exports",
-    "messaging.personal_data.erasers.webhooks",
+    "messaging.privacy.erasers.exports",
+    "messaging.privacy.erasers.webhooks",
     "reactions.personal_data.erase",
-    "messaging.personal_data.posts.erase",
+    "messaging.privacy.posts.erase",
     "moving.personal_data.erase",
-    "messaging.personal_data.erasers.reports",
-    "messaging.personal_data.moderation.erase",
-    "messaging.personal_data.moderation.erase_mentions",
+    "messaging.privacy.erasers.reports",
+    "messaging.privacy.moderation.erase",
+    "messaging.privacy.moderation.erase_mentions",
     "embeds.personal_data.erase",
     "agents.personal_data.erase",
     "agents.personal_data.erase_mentions",
@@ -80,14 +80,19 @@ PERSON_ERASERS = [
     "kernel.writes.personal_data.erase",
     "kernel.admin.personal_data.erase",
     "account_area.personal_data.erase_sessions",
-    "messaging.personal_data.erasers.sign_ins",
-    "messaging.personal_data.erasers.handles",
+    "messaging.privacy.erasers.sign_ins",
+    "messaging.privacy.erasers.handles",
 ]
 # The functions that are called when a person asks to be erased: `(person: Account) -> list[UUID]`. They end what is
 # under way and return the accounts that the person operates.
 PERSON_STOPPERS = ["agents.personal_data.stop"]
-# The functions that create the demo data, in order; each takes a messaging.demo.DemoContext.
-DEMO_PARTS = ["agents.demo.agents", "messaging.demo.conversation", "reactions.demo.reactions", "embeds.demo.embed"]
+# The functions that create the demo data, in order; each takes a messaging.posts.demo.DemoContext.
+DEMO_PARTS = [
+    "agents.demo.agents",
+    "messaging.posts.demo.conversation",
+    "reactions.demo.reactions",
+    "embeds.demo.embed",
+]
 # Pages of the admin that belong to no model: functions `(site) -> list[URLPattern]`.
 ADMIN_URLS = ["desk.urls.urls_of"]
 # What the overview of the admin shows beside the queues: functions `() -> dict`, the context of its template.

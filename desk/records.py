@@ -27,8 +27,8 @@ from kernel.database.batches import in_batches
 from kernel.personal_data import Section
 from messaging.models import Account, Message
 from messaging.models.account import HANDLE_MAX, OF_SERVICE
-from messaging.personal_data.archive import write_archive
-from messaging.personal_data.records import decisions_about, is_large, request_record
+from messaging.privacy.archive import write_archive
+from messaging.privacy.records import decisions_about, is_large, request_record
 
 # A larger archive is written to the disk.
 MEMORY_BYTES = 1024 * 1024

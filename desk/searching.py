@@ -20,10 +20,10 @@ from django.urls import reverse
 from agents.models import Agent
 from kernel.api.ids import is_id
 from kernel.database.sql import fetch_all
-from messaging.admin.searching import condition_for
 from messaging.models import Account, AccountKind, Community, Message
-from messaging.queries.search import EVERYTHING, find_matches
-from messaging.queries.unpublished import ids_of_unpublished
+from messaging.moderation.lists.filters import condition_for
+from messaging.moderation.queries import ids_of_unpublished
+from messaging.search.queries import EVERYTHING, find_matches
 
 SHOWN_MAX = 10
 # Rows whose names are compared with the term.

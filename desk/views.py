@@ -18,10 +18,10 @@ from desk.searching import Finding, find
 from kernel.admin.site import SuperAdminSite
 from mails.addresses import verified_addresses
 from mails.preferences import set_preferences
-from messaging.exceptions import ExportNotFound
 from messaging.models import Account
-from messaging.personal_data.exports import content_of
-from messaging.personal_data.records import ready_record, records_for
+from messaging.privacy.exceptions import ExportNotFound
+from messaging.privacy.exports import content_of
+from messaging.privacy.records import ready_record, records_for
 
 TERM_MAX = 200
 

@@ -12,8 +12,8 @@ from embeds.exceptions import DomainNotAllowed, EmbedNotActive, EmbedNotFound
 from embeds.lookup import find_active_embed
 from embeds.widget.demo import panel_origins
 from kernel.database.sql import fetch_all
-from messaging.content_rules import Column, Draft, refuse_blocked
-from messaging.exceptions import CommunityMismatch
+from messaging.communities.content_rules import Column, Draft, refuse_blocked
+from messaging.posts.exceptions import CommunityMismatch
 
 # Word lists of embeds that a post is compared with. Those of moderators come first: no number of other people's embeds
 # ends theirs.

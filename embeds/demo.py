@@ -5,7 +5,7 @@ from __future__ import annotations
 from embeds.models import Embed
 from embeds.services import create_embed
 from kernel.api.ids import is_id
-from messaging.demo import DemoContext
+from messaging.posts.demo import DemoContext
 
 NAME = "Demo"
 

@@ -17,10 +17,10 @@ from embeds.models.embed import default_page_rules, default_trigger_config
 from kernel.cache.versions import invalidate
 from kernel.database.sql import database_now, execute
 from kernel.writes.retries import retried
+from messaging.accounts.deleted import DELETED_NAME
 from messaging.cache_tags import embed_tag
-from messaging.deleted_accounts import DELETED_NAME
 from messaging.models import Webhook, WebhookTarget
-from messaging.services.webhooks import delete_webhooks_of
+from messaging.webhooks.services import delete_webhooks_of
 
 BATCH = 5_000
 COUNTED: tuple[type[Model], ...] = (DailyCount, DailyVisitors, Sighting)

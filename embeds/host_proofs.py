@@ -29,8 +29,8 @@ from kernel.api.exceptions import InvalidInput, RateLimited
 from kernel.database.sql import database_now
 from kernel.jobs.spawning import spawn_after_commit
 from kernel.writes.retries import retried
+from messaging.communities.moderators import moderated_community
 from messaging.models import Account
-from messaging.services.moderators import moderated_community
 
 COMMAND = "check_hosts"
 HOSTS_MAX = 20

@@ -15,9 +15,9 @@ from embeds.models import EmbedStatus
 from embeds.models.host_proof import LOST_AFTER
 from embeds.sightings import STORED_DAYS
 from kernel.database.sql import fetch_all
-from messaging.page_ids import NormalizedUrl
-from messaging.queries.discussions import CURRENT_PAGE, IS_CLOSED_ON
-from messaging.services.pages import PageCommunity
+from messaging.pages.discussions import CURRENT_PAGE, IS_CLOSED_ON
+from messaging.pages.page_ids import NormalizedUrl
+from messaging.pages.services import PageCommunity
 
 COMMUNITIES_MAX = 20
 # How many embeds of a host are looked at: strangers can load theirs with a made-up Origin. The first ones that were

@@ -12,7 +12,7 @@ from kernel.cache.versions import invalidate
 from kernel.database.sql import database_now
 from kernel.personal_data import Section, Subject
 from messaging.cache_tags import embed_tag
-from messaging.personal_data.exporters import table
+from messaging.privacy.exporters import table
 
 BATCH = 20
 OF_AN_EMBED = (

@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 from embeds import domains, path_patterns
 from embeds.models import Embed, EmbedStatus, HostProof
 from messaging.models import Moderator
-from messaging.permalinks import place_on_page
+from messaging.pages.permalinks import place_on_page
 
 EMBEDS_MAX = 20
 

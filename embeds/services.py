@@ -16,10 +16,10 @@ from kernel.api.exceptions import InvalidInput, NotOwner
 from kernel.cache.versions import invalidate
 from kernel.writes.retries import retried
 from messaging.cache_tags import embed_tag
+from messaging.communities.moderators import moderated_community, require_embeddable
 from messaging.models import Account, Act, WebhookTarget
-from messaging.services.decisions import note_for_moderators
-from messaging.services.moderators import moderated_community, require_embeddable
-from messaging.services.webhooks import delete_webhooks_of, resume_webhooks
+from messaging.moderation.decisions import note_for_moderators
+from messaging.webhooks.services import delete_webhooks_of, resume_webhooks
 
 # JSON columns into which a change is merged.
 MERGED = ("page_rules", "trigger_config")

@@ -7,7 +7,7 @@ from uuid import UUID
 from embeds.exceptions import EmbedNotActive, EmbedNotFound
 from embeds.models import EmbedStatus, Shows
 from kernel.database.sql import fetch_one
-from messaging.queries.shown import Shown
+from messaging.posts.shown import Shown
 
 FIND = """
 SELECT community_id, status, shows, domain_whitelist,

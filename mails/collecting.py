@@ -17,7 +17,7 @@ from mails.addresses import verified_addresses
 from mails.kinds import Frequency, Kind, next_mail_at
 from mails.models import Collector, Mailing, Notice
 from mails.recipients import TYPES, Recipient, recipients_of
-from messaging.changes.service_events import SERVICE, ServiceEvent
+from messaging.inbox.events import SERVICE, ServiceEvent
 
 BATCH = 500
 # What happened longer ago is not mailed, such as while the service was stopped.

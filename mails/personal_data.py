@@ -9,7 +9,7 @@ from uuid import UUID
 from kernel.changes.personal_data import erase_reasons
 from kernel.personal_data import Section, Subject
 from mails.models import Mailing, Notice, RefusedAddress
-from messaging.personal_data.moderation import with_reasons_of
+from messaging.privacy.moderation import with_reasons_of
 
 BATCH = 1_000
 

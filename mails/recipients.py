@@ -9,8 +9,8 @@ from uuid import UUID
 
 from kernel.changes.rows import ChangeRow
 from mails.kinds import Kind
-from messaging.changes.service_events import SERVICE, ServiceEvent
 from messaging.changes.types import InboxType
+from messaging.inbox.events import SERVICE, ServiceEvent
 from messaging.models import Account, Moderator
 from messaging.models.account import CAN_ACT
 

@@ -3,23 +3,22 @@ from __future__ import annotations
 from django.urls import path
 
 from kernel.api.viewsets import router
-from messaging.views.changes import ChangeViewSet
-from messaging.views.communities import CommunityViewSet
-from messaging.views.feeds import CommunityFeedViewSet, PageFeedViewSet
-from messaging.views.inbox import InboxViewSet
-from messaging.views.messages import MessageViewSet
-from messaging.views.moderation import (
+from messaging.accounts.views import PanelSessionViewSet, SessionViewSet
+from messaging.changes.views import ChangeViewSet
+from messaging.communities.views import CommunityViewSet
+from messaging.feeds.views import CommunityFeedViewSet, PageFeedViewSet
+from messaging.inbox.views import InboxViewSet
+from messaging.moderation.views import (
     ModeratedCommunityViewSet,
     ModeratedMessageViewSet,
     ModerationQueueViewSet,
     OwnModerationViewSet,
+    ReportViewSet,
 )
-from messaging.views.pages import PageViewSet, SmartTagViewSet
-from messaging.views.panel_sessions import PanelSessionViewSet
-from messaging.views.reports import ReportViewSet
-from messaging.views.search import SearchViewSet
-from messaging.views.sessions import SessionViewSet
-from messaging.views.webhooks import WebhookViewSet
+from messaging.pages.views import PageViewSet, SmartTagViewSet
+from messaging.posts.views import MessageViewSet
+from messaging.search.views import SearchViewSet
+from messaging.webhooks.views import WebhookViewSet
 
 routes = router()
 routes.register("api/messages", MessageViewSet, basename="message")

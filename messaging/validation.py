@@ -7,8 +7,8 @@ from typing import Any
 
 from kernel.api.exceptions import InvalidInput
 from messaging import smart_tags
-from messaging.exceptions import EmptyMessage, InvalidPayload
-from messaging.names import is_visible_text
+from messaging.accounts.names import is_visible_text
+from messaging.posts.exceptions import EmptyMessage, InvalidPayload
 
 TAG_TYPES = sorted(smart_tags.SMART_TAGS)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from uuid import UUID
 
 from kernel.database.sql import fetch_one
-from messaging.queries.visibility import is_visible
-from messaging.services.pages import normalized
-from messaging.shown import find_shown
+from messaging.pages.services import normalized
+from messaging.posts.embed_views import find_shown
+from messaging.posts.visibility import is_visible
 
 # What is before the id of the comment in an anchor, and of which formats. Those of Waline and Twikoo are the id alone.
 ANCHORS = {

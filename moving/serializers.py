@@ -7,7 +7,7 @@ from rest_framework import serializers
 from kernel.api.fields import Id, Text
 from kernel.api.openapi.example_values import ID
 from kernel.api.serializers import BodySerializer
-from messaging.fields import EXAMPLE_PAGE_URL, PageUrl
+from messaging.serializer_fields import EXAMPLE_PAGE_URL, PageUrl
 from moving.old_links import ANCHOR_MAX
 
 

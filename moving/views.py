@@ -6,8 +6,8 @@ from kernel.api.requests import ApiRequest
 from kernel.api.responses import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
-from messaging.exceptions import InvalidUrlError
-from messaging.shown import embed_errors
+from messaging.posts.embed_views import embed_errors
+from messaging.posts.exceptions import InvalidUrlError
 from moving.old_links import find_post
 from moving.serializers import ImportedPostBody, ImportedPostSerializer
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from kernel.api.credentials import Credential, CredentialKind
 from kernel.writes.transaction import write_transaction
-from messaging.demo import DemoContext
 from messaging.models import Account, AccountKind
+from messaging.posts.demo import DemoContext
 from reactions.models import Reaction
 from reactions.services import set_reaction
 

@@ -9,7 +9,7 @@ from kernel.changes.log import NewChange, append
 from kernel.database.sql import execute, fetch_one
 from kernel.personal_data import Section, Subject
 from messaging.cache_tags import invalidate_message
-from messaging.personal_data.exporters import table
+from messaging.privacy.exporters import table
 from reactions import queries
 from reactions.changes import Changed, removal
 from reactions.models import Reaction

@@ -10,8 +10,8 @@ from kernel.api.fields import Boolean, Id, Text
 from kernel.api.openapi.example_values import ID
 from kernel.api.pagination import paginated
 from kernel.api.serializers import BodySerializer, QuerySerializer
-from messaging.fields import PageIdText
-from messaging.serializers.changes import ReactionSerializer
+from messaging.changes.serializers import ReactionSerializer
+from messaging.serializer_fields import PageIdText
 from reactions.emoji import one_emoji
 from reactions.exceptions import InvalidEmoji
 from reactions.models import EMOJI_MAX, Action

@@ -11,10 +11,11 @@ from kernel.api.ids import new_id
 from kernel.database.sql import execute, fetch_one
 from kernel.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
-from messaging.content_rules import Draft, content_rules
-from messaging.exceptions import BannedFromCommunity, CommunityForbids, MessageNotFound
+from messaging.communities.bans import open_community
+from messaging.communities.content_rules import Draft, content_rules
 from messaging.models import Message
-from messaging.services.bans import open_community
+from messaging.moderation.exceptions import BannedFromCommunity
+from messaging.posts.exceptions import CommunityForbids, MessageNotFound
 from reactions import queries
 from reactions.changes import Changed, record_reaction
 from reactions.emoji import is_shortcode, words_of

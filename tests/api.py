@@ -10,8 +10,8 @@ import orjson
 from django.test.client import Client, ClientHandler
 
 from kernel.api.jwt import issue_user_token
+from messaging.accounts.sessions import start_session
 from messaging.models import Account
-from messaging.services.sessions import start_session
 from tests.openapi import check_answer
 
 NOTHING = object()

@@ -8,10 +8,10 @@ import factory
 from django.db.models import Model
 from factory.django import DjangoModelFactory
 
+from messaging.accounts.services import create_agent_account, create_person
 from messaging.models import Account, Community, Message, Page
-from messaging.page_ids import normalize
-from messaging.services.accounts import create_agent_account, create_person
-from messaging.services.messages import count_answer
+from messaging.pages.page_ids import normalize
+from messaging.posts.services import count_answer
 
 Row = TypeVar("Row", bound=Model)
 

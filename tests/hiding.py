@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from messaging.admin.desk.running import run_slice
 from messaging.models import Account, BulkJob
-from messaging.services.bulk_jobs import start_on_posts_of
+from messaging.moderation.bulk_jobs import start_on_posts_of
+from messaging.moderation.lists.running import run_slice
 from tests.waiting import PATIENCE_SECONDS
 
 

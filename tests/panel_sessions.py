@@ -7,8 +7,8 @@ import re
 from django.conf import settings
 from django.utils import timezone
 
+from messaging.accounts.sessions import start_panel_session
 from messaging.models import Account
-from messaging.services.panel_sessions import start_panel_session
 from tests.api import Answer
 
 COOKIE = re.compile(

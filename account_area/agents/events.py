@@ -15,7 +15,7 @@ from kernel.api.pagination import bound_to
 from kernel.changes import cursors
 from kernel.changes.latest import cut_latest, read_latest
 from kernel.changes.rows import ChangeRow, Cursor, Position
-from messaging.changes.related import Related, related_to
+from messaging.changes.items import Related, related_to
 from messaging.changes.types import InboxType
 from messaging.models import Community
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
+from messaging.accounts.services import handles_like
 from messaging.models import HandleClaim
 from messaging.models.account import HANDLE
-from messaging.services.accounts import handles_like
 
 
 def check_handle(handle: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent, Scope
-from messaging.services.pages import normalize_url
+from messaging.pages.services import normalize_url
 
 PLACEHOLDER = "AGENT_TOKEN"
 SERVER = "community-messaging"

@@ -11,7 +11,7 @@ from account_area.agents.texts import EVENTS
 from account_area.submissions import OnceForm
 from kernel.api.serializers import validated
 from messaging.models.webhook import URL_MAX
-from messaging.serializers.webhooks import NewWebhook
+from messaging.webhooks.serializers import NewWebhook
 
 
 class WebhookForm(OnceForm):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from uuid import UUID
 
 from agents.models import Agent
-from messaging.exceptions import WebhookNotFound
 from messaging.models import Webhook, WebhookTarget
 from messaging.models.webhook import DELIVERIES_SHOWN, WebhookDelivery, WebhookQuerySet
+from messaging.webhooks.exceptions import WebhookNotFound
 
 
 def webhooks_of(agent: Agent) -> list[Webhook]:

@@ -18,11 +18,11 @@ from account_area.page import READ_METHODS, account_page, error_page
 from account_area.people import person_of
 from account_area.sign_in.recent import is_recent
 from kernel.api.exceptions import ApiError
+from messaging.accounts.second_factor import has_second_factor
+from messaging.accounts.visitors import visitor_of
 from messaging.models import Account, PersonErasure, PostsChoice
-from messaging.personal_data.erasures import cancel_erasure, erasure_of, request_erasure
-from messaging.personal_data.exports import content_of, exports_of, ready_export, request_export
-from messaging.services.second_factor import has_second_factor
-from messaging.visitors import visitor_of
+from messaging.privacy.erasures import cancel_erasure, erasure_of, request_erasure
+from messaging.privacy.exports import content_of, exports_of, ready_export, request_export
 
 # While an export is made, the page is loaded again, also without scripts.
 REFRESH_SECONDS = 3

@@ -10,12 +10,12 @@ from account_area import languages
 from account_area.comparing import ComparedForm
 from account_area.fields import MultilineField
 from account_area.forms import AccountForm
-from messaging.exceptions import InvalidCredentials
+from messaging.accounts.exceptions import InvalidCredentials
+from messaging.accounts.services import check_password
+from messaging.accounts.visitors import Visitor
 from messaging.models import Account, Message, PostsChoice
 from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
-from messaging.services.accounts import check_password
-from messaging.visitors import Visitor
 
 SEARCH_MAX = 100
 

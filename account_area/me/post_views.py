@@ -18,8 +18,8 @@ from account_area.people import credential_of, person_of
 from kernel.api.credentials import Credential
 from kernel.writes.retries import retried
 from kernel.writes.transaction import write_transaction
-from messaging.services.deleting import delete_message
-from messaging.services.editing import edit_message, lock_for_edit
+from messaging.posts.deleting import delete_message
+from messaging.posts.editing import edit_message, lock_for_edit
 from reactions.services import remove_reaction
 
 

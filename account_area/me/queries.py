@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from embeds.schemes import addresses_of
 from messaging.models import Account, Message, MessageStatus
-from messaging.services.own_posts import EDITABLE
+from messaging.posts.rights import EDITABLE
 from reactions.models import Reaction
 
 PAGE = 20

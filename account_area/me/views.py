@@ -11,8 +11,8 @@ from account_area.me.forms import ProfileForm
 from account_area.me.queries import locked_person
 from account_area.page import account_page
 from account_area.people import person_of
+from messaging.accounts.services import change_profile
 from messaging.models import Account
-from messaging.services.accounts import change_profile
 
 
 @account_page

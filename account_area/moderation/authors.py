@@ -17,9 +17,9 @@ from account_area.people import person_of
 from account_area.refusals import sentence
 from kernel.api.exceptions import ApiError, InvalidInput, NotFound
 from kernel.api.ids import parse_id
-from messaging.admin.desk.running import run_now
 from messaging.models import BulkJob, JobState
-from messaging.services import author_hiding
+from messaging.moderation import moderators
+from messaging.moderation.lists.running import run_now
 
 
 @account_page(methods=("POST",))
@@ -32,7 +32,7 @@ def hide_author(request: HttpRequest, slug: str) -> HttpResponse:
     by = person_of(request)
     told = []
     try:
-        job = run_now(author_hiding.hide_author(community_id=community.pk, account_id=author_id, by=by, reason=reason))
+        job = run_now(moderators.hide_author(community_id=community.pk, account_id=author_id, by=by, reason=reason))
     except ApiError as refusal:
         messages.error(request, sentence(refusal))
     else:
@@ -45,7 +45,7 @@ def hide_author(request: HttpRequest, slug: str) -> HttpResponse:
 def undo_hide_author(request: HttpRequest, slug: str, job_id: UUID) -> HttpResponse:
     community = queries.community_of(slug=slug, by=person_of(request))
     try:
-        job = run_now(author_hiding.undo_hide_author(community_id=community.pk, job_id=job_id, by=person_of(request)))
+        job = run_now(moderators.undo_hide_author(community_id=community.pk, job_id=job_id, by=person_of(request)))
     except ApiError as refusal:
         if isinstance(refusal, NotFound):
             raise

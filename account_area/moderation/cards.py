@@ -15,8 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from embeds.schemes import Page, addresses_of
 from kernel.database.sql import fetch_all
-from messaging.deleted_accounts import HEIRS, NOBODY
-from messaging.excerpts import excerpt
+from messaging.accounts.deleted import HEIRS, NOBODY
 from messaging.markdown.html import to_html
 from messaging.models import (
     Account,
@@ -29,6 +28,7 @@ from messaging.models import (
     Pin,
     PreModeration,
 )
+from messaging.posts.excerpts import excerpt
 
 # Longer texts are cut in lists; the page of the post has the whole text.
 TEXT_MAX = 3_000

@@ -21,11 +21,11 @@ from account_area.people import person_of
 from kernel.api.exceptions import NotFound
 from kernel.api.ids import parse_id
 from kernel.api.pagination import CursorPage
+from messaging.communities.services import create_community, may_create
 from messaging.models import BulkJob, Community, ReasonFor
 from messaging.models.community import CREATED_MAX, NAME_MAX
 from messaging.models.ready_reason import reasons_for
-from messaging.queries.moderation import stored_posts
-from messaging.services.communities import create_community, may_create
+from messaging.moderation.queries import stored_posts
 
 TABS = {
     "pending": (_("Pending"), _("Nothing waits for approval. Posts appear here where the rules hold them back.")),

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kernel.database.sql import Row, fetch_all
 from messaging.models import Account, Community
-from messaging.queries.moderation import RECENT
+from messaging.moderation.queries import RECENT
 
 # More posts than this are shown as "99+".
 MOST = 100

@@ -22,21 +22,23 @@ from kernel.admin.actions import REASON_MAX
 from kernel.admin.seen import decided_at, seen_at
 from kernel.api.exceptions import ApiError, InvalidInput
 from kernel.api.ids import is_id
+from messaging.communities import bans
 from messaging.models import Account, Community
-from messaging.queries.moderation import stored_posts
-from messaging.services import bans, closing, moderating, pinning
+from messaging.moderation import moderators, pages
+from messaging.moderation.queries import stored_posts
+from messaging.pages import closing
 
 Decide = Callable[..., Any]
 POST_DECISIONS: dict[str, Decide] = {
-    "approve": moderating.approve,
-    "dismiss": moderating.dismiss,
-    "hide": moderating.hide,
-    "restore": moderating.restore,
-    "undo-hiding": moderating.undo_hiding,
+    "approve": moderators.approve,
+    "dismiss": moderators.dismiss,
+    "hide": moderators.hide,
+    "restore": moderators.restore,
+    "undo-hiding": moderators.undo_hiding,
 }
 # Decisions about the page of a post, and about the place of a post on it.
 OF_PAGE: dict[str, Decide] = {"close": closing.close_discussion, "reopen": closing.reopen_discussion}
-OF_PLACE: dict[str, Decide] = {"pin": pinning.pin_message, "unpin": pinning.unpin_message}
+OF_PLACE: dict[str, Decide] = {"pin": pages.pin_message, "unpin": pages.unpin_message}
 NOTHING = _("Nothing was chosen. Select posts first.")
 
 

@@ -9,12 +9,12 @@ from account_area.fields import WORD_FAULTS, MultilineField
 from account_area.forms import AccountForm, FieldRenderer
 from account_area.submissions import OnceForm
 from kernel.admin.actions import REASON_MAX
-from messaging.admin.community_form import CommunityForm
+from messaging.accounts.names import validate_name
+from messaging.communities.admin import CommunityForm
 from messaging.models import Embedding, PreModeration
 from messaging.models.account import HANDLE_MAX
 from messaging.models.community import CLOSE_AFTER_DAYS_MAX, NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG_MAX
 from messaging.models.message import CONTENT_MAX
-from messaging.names import validate_name
 
 HANDLE = forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"})
 

@@ -9,10 +9,10 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 from account_area.moderation.cards import cards, public_cards
 from account_area.moderation.counts import Waiting, waiting_in
 from kernel.api.pagination import CursorPage
-from messaging.exceptions import CommunityNotFound
 from messaging.models import Account, Ban, BulkJob, ChangedRow, Community, Decision, JobState, Page
 from messaging.models.moderation import QueueState, moderated_by
-from messaging.queries.moderation import hidden_posts, moderation_queue, recent_posts
+from messaging.moderation.queries import hidden_posts, moderation_queue, recent_posts
+from messaging.posts.exceptions import CommunityNotFound
 
 LISTED_MAX = 50
 POSTS_OF_PAGE = 10

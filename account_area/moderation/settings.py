@@ -23,9 +23,10 @@ from account_area.people import person_of
 from account_area.refusals import sentence
 from kernel.api.exceptions import ApiError, NotFound
 from kernel.api.ids import parse_id
+from messaging.communities import bans, moderators
 from messaging.markdown.reading import as_read
 from messaging.models import Account, Act, Community, Decision
-from messaging.services import bans, moderating, moderators
+from messaging.moderation import moderators as moderating
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
 

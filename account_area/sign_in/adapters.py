@@ -21,8 +21,8 @@ from django.utils.translation import gettext as _
 
 from kernel.api.addresses import client_address
 from kernel.mail import send_after_commit
+from messaging.accounts import second_factor
 from messaging.models import Account
-from messaging.services import second_factor
 
 MAILS = "account_area/mail/"
 # Mails about a change of the sign-in, by the name that allauth has for them.

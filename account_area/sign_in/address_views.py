@@ -14,8 +14,8 @@ from account_area.page import account_page
 from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import AddressForm
 from account_area.sign_in.recent import recent_sign_in_needed
-from messaging.services.sign_in_limits import count_mail
-from messaging.visitors import visitor_of
+from messaging.accounts.sign_in_limits import count_mail
+from messaging.accounts.visitors import visitor_of
 
 
 @account_page

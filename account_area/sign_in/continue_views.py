@@ -12,9 +12,9 @@ from django.middleware.csrf import get_token
 
 from account_area.page import account_page
 from kernel.api.exceptions import ApiError
+from messaging.accounts.services import account_record
+from messaging.accounts.sessions import require_may_start_session, start_session
 from messaging.models import Account
-from messaging.services.accounts import account_record
-from messaging.services.sessions import require_may_start_session, start_session
 
 HEADERS = {"Cross-Origin-Resource-Policy": "same-origin"}
 

@@ -28,9 +28,9 @@ from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import CodeForm, PasskeyForm
 from account_area.sign_in.recent import recent_sign_in_needed, record_factor
 from kernel.api.stored_secrets import SecretLost
-from messaging.services import second_factor
-from messaging.services.sign_in_limits import count_code
-from messaging.visitors import visitor_of
+from messaging.accounts import second_factor
+from messaging.accounts.sign_in_limits import count_code
+from messaging.accounts.visitors import visitor_of
 
 # The secret of an app that is being set up, encrypted: the rows of sessions are not.
 PENDING = "pending_totp"

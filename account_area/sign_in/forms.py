@@ -6,8 +6,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from account_area.forms import AccountForm
+from messaging.accounts.serializers import CODE_MAX, PASSWORD_MAX
 from messaging.models.account import HANDLE_MAX, HANDLE_MIN, NAME_MAX
-from messaging.serializers.sessions import CODE_MAX, PASSWORD_MAX
 
 ADDRESS_MAX = 254
 

@@ -9,8 +9,8 @@ from allauth.mfa.models import Authenticator
 from django.http import HttpRequest
 
 from kernel.api.addresses import truncated_network
+from messaging.accounts.sign_ins import log_first_factor, log_sign_in, person_named
 from messaging.models import Account, Door, Factor
-from messaging.services.sign_ins import log_first_factor, log_sign_in, person_named
 
 BY_METHOD = {"password": Factor.PASSWORD, "socialaccount": Factor.PROVIDER}
 BY_TYPE = {

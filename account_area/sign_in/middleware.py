@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from account_area.navigation import ROOT
 from account_area.sign_in.renewal import renew
 from kernel.api.middleware import SESSION_PATHS
-from messaging.visitors import remember, visitor_of
+from messaging.accounts.visitors import remember, visitor_of
 
 
 class SignInMiddleware:

@@ -24,9 +24,9 @@ from account_area.sign_in.adapters import absolute, send_mail
 from account_area.sign_in.people import NOBODY
 from kernel.api.exceptions import RateLimited
 from kernel.writes.attempts import Counter, count
+from messaging.accounts.sign_in_limits import closed
+from messaging.accounts.visitors import browser_from, remember, visitor_of
 from messaging.models import Account, AccountKind
-from messaging.services.sign_in_limits import closed
-from messaging.visitors import browser_from, remember, visitor_of
 
 MAIL = "sign_in_link"
 VALID_SECONDS = 24 * 3600

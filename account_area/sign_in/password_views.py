@@ -22,12 +22,12 @@ from account_area.sign_in.adapters import absolute, send_mail
 from account_area.sign_in.forms import AddressForm, ChangePasswordForm, NewPasswordForm
 from account_area.sign_in.people import NOBODY, verified_address
 from account_area.sign_in.recent import recent_sign_in_needed
-from messaging.exceptions import InvalidCredentials
+from messaging.accounts.exceptions import InvalidCredentials
+from messaging.accounts.second_factor import has_second_factor
+from messaging.accounts.services import check_password, choose_password
+from messaging.accounts.sign_in_limits import count_mail
+from messaging.accounts.visitors import visitor_of
 from messaging.models import Account, AccountKind
-from messaging.services.accounts import check_password, choose_password
-from messaging.services.second_factor import has_second_factor
-from messaging.services.sign_in_limits import count_mail
-from messaging.visitors import visitor_of
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 

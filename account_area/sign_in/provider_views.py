@@ -25,9 +25,9 @@ from account_area.sign_in.forms import ProviderSignUpForm
 from account_area.sign_in.recent import is_recent
 from kernel.api import throttling
 from kernel.api.addresses import client_network
-from messaging.exceptions import RegistrationClosed
+from messaging.accounts.exceptions import RegistrationClosed
+from messaging.accounts.services import create_person
 from messaging.models import Account
-from messaging.services.accounts import create_person
 
 
 @account_page(signed_in=False, methods=("POST",))

@@ -19,8 +19,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from account_area.people import person_of
+from messaging.accounts.second_factor import has_second_factor
 from messaging.models import Account
-from messaging.services.second_factor import has_second_factor
 
 View = Callable[..., HttpResponse]
 # The method of allauth's records of codes, recovery codes and passkeys.

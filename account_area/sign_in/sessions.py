@@ -20,9 +20,9 @@ from account_area.sign_in.log import BY_METHOD, log_first_step, log_session
 from account_area.sign_in.renewal import USED_AT
 from kernel.pages.sessions import stored_key
 from kernel.writes.deletion import delete_in_batches
+from messaging.accounts.second_factor import has_second_factor
+from messaging.accounts.sessions import end_all_sessions
 from messaging.models import Account, PanelSession
-from messaging.services.second_factor import has_second_factor
-from messaging.services.sessions import end_all_sessions
 
 
 @receiver(user_logged_in)

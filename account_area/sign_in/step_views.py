@@ -25,10 +25,10 @@ from account_area.sign_in.people import next_path
 from account_area.sign_in.recent import View
 from kernel.api import throttling
 from kernel.api.addresses import client_network
+from messaging.accounts.second_factor import verify_code
+from messaging.accounts.sign_in_limits import count_passkey
+from messaging.accounts.visitors import visitor_of
 from messaging.models import Factor
-from messaging.services.second_factor import verify_code
-from messaging.services.sign_in_limits import count_passkey
-from messaging.visitors import visitor_of
 
 # The session of a stranger with the challenge for a passkey ends so soon.
 CHALLENGE_SECONDS = 600

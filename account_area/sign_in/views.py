@@ -27,11 +27,11 @@ from account_area.sign_in.recent import can_confirm, record_factor
 from kernel.api import throttling
 from kernel.api.addresses import client_network
 from kernel.api.exceptions import ApiError, MethodNotAllowed
-from messaging.exceptions import InvalidCredentials, RegistrationClosed
+from messaging.accounts.exceptions import InvalidCredentials, RegistrationClosed
+from messaging.accounts.second_factor import has_second_factor, verify_code
+from messaging.accounts.services import check_password, register_person
+from messaging.accounts.visitors import visitor_of
 from messaging.models import Account
-from messaging.services.accounts import check_password, register_person
-from messaging.services.second_factor import has_second_factor, verify_code
-from messaging.visitors import visitor_of
 
 
 @account_page(signed_in=False)

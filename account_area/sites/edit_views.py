@@ -19,8 +19,8 @@ from account_area.sites.edit_forms import LookForm, PagesForm, SettingsForm, Wor
 from account_area.sites.editing import EditForm
 from account_area.sites.forms import AddressForm, TryWordsForm
 from embeds.models import Embed
+from messaging.communities.moderators import moderates
 from messaging.markdown.reading import as_read
-from messaging.services.moderators import moderates
 from messaging.word_lists import compile_words
 from messaging.word_lists.marking import marked
 

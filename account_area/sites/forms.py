@@ -23,9 +23,9 @@ from embeds.models.embed import NAME_MAX, EmbedMode
 from embeds.serializers.inputs import NewEmbed
 from embeds.services import create_embed
 from kernel.api.serializers import validated
+from messaging.communities.services import create_community, may_create
 from messaging.models import Account, Community
 from messaging.models.message import CONTENT_MAX
-from messaging.services.communities import create_community, may_create
 
 NEW, EXISTING = "new", "existing"
 

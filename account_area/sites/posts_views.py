@@ -13,8 +13,8 @@ from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
 from account_area.sites.access import own_site, site_page
 from account_area.sites.queries import has_other_sites
+from messaging.communities.moderators import moderates
 from messaging.models import Community
-from messaging.services.moderators import moderates
 
 
 @account_page(methods=READ_METHODS)

@@ -9,8 +9,8 @@ from django.db.models import Q
 
 from embeds.models import Embed, Sighting
 from embeds.models.embed import EmbedQuerySet
+from messaging.communities.moderators import embeddable_by
 from messaging.models import Account, Community, Embedding, Moderator
-from messaging.services.moderators import embeddable_by
 
 SUGGESTIONS_MAX = 50
 # A name may be that of several communities; more than one is as good as many.

@@ -17,8 +17,8 @@ from agents.models import Agent, AgentRequest, AgentToken, Scope
 from kernel.admin.audit import log_entries_about
 from kernel.admin.formatting import NOTHING, age, ago, lines, link, plain
 from kernel.writes.rate_limits import usages_of
-from messaging.admin.desk.many import ManyRowsAdmin
 from messaging.models import Message
+from messaging.moderation.lists.many import ManyRowsAdmin
 
 TOKENS_SHOWN_MAX = 50
 POSTS_SHOWN_MAX = 10

@@ -12,7 +12,7 @@ from django.db.models import Model
 from agents.models import AgentRequest
 from kernel.admin.formatting import link
 from kernel.database.sql import fetch_all
-from messaging.confusables import Likeness, near, skeleton
+from messaging.accounts.confusables import Likeness, near, skeleton
 from messaging.models import Account
 
 NEAREST = 3

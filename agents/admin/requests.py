@@ -32,10 +32,10 @@ from kernel.admin.actions import AdminAction, AdminActionForm
 from kernel.admin.counted import CountedChoices
 from kernel.admin.formatting import NOTHING, age, ago, badge, change_url, external_link, lines, link, plain
 from kernel.admin.queues import QueueSummary
-from messaging.admin.desk.deciding import choices_of
-from messaging.admin.desk.lists import DecidingAdmin
-from messaging.admin.desk.saved import came_from, first_found
 from messaging.models import ReasonFor
+from messaging.moderation.lists.deciding import choices_of
+from messaging.moderation.lists.lists import DecidingAdmin
+from messaging.moderation.lists.saved import came_from, first_found
 
 
 @admin.register(AgentRequest)

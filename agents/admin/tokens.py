@@ -10,7 +10,7 @@ from agents.admin.filters import TokenStatusFilter
 from agents.admin.formatting import token_badge
 from agents.models import AgentToken
 from kernel.admin.formatting import age, link
-from messaging.admin.desk.many import ManyRowsAdmin
+from messaging.moderation.lists.many import ManyRowsAdmin
 
 
 @admin.register(AgentToken)

@@ -11,8 +11,8 @@ from agents.models.token import DAYS_DEFAULT, DAYS_MAX, LABEL_MAX
 from agents.services.rotation import OldEnds
 from kernel.api.fields import Choice, Id, Integer, ListOf, Text
 from kernel.api.serializers import BodySerializer
-from messaging.fields import Name, WebUrl
 from messaging.models.account import HANDLE, NAME_MAX
+from messaging.serializer_fields import Name, WebUrl
 
 # Duplicates are removed, so a list may be longer than the number of scopes.
 SCOPES_MAX = 100

@@ -14,7 +14,7 @@ from kernel.api.openapi.example_values import ID
 from kernel.api.openapi.field_schemas import COMMON_TYPES
 from kernel.api.pagination import paginated
 from kernel.writes.rate_limits import RateLimitUsage
-from messaging.serializers.accounts import EXAMPLE_PERSON, AccountSerializer
+from messaging.accounts.serializers import EXAMPLE_PERSON, AccountSerializer
 
 EXAMPLE_PREFIX = "cag_4fKm9Zq2"
 EXAMPLE_TOKEN = f"{EXAMPLE_PREFIX}xW7Rb1Tn6Yc3Hd8Lp5Gv0Js2Qe4Ua9Mo7Fi1Bz"

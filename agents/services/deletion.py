@@ -12,7 +12,7 @@ from kernel.admin.audit import log_decision
 from kernel.cache.versions import invalidate
 from kernel.writes.retries import retried
 from messaging.models import Account, WebhookTarget
-from messaging.services.webhooks import delete_webhooks_of
+from messaging.webhooks.services import delete_webhooks_of
 
 REASON = "The agent was deleted."
 

@@ -9,7 +9,7 @@ from agents.models import AgentRequest
 from agents.models.agent import COMMUNITIES_MAX
 from kernel.api.exceptions import InvalidInput
 from messaging.models import Community
-from messaging.services.differences import describe_changes
+from messaging.posts.editing import describe_changes
 
 # (scopes, communities): no community means all of them.
 Grant = tuple[Sequence[str], Sequence[UUID]]

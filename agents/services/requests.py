@@ -16,8 +16,8 @@ from kernel.admin.audit import log_decision, transition
 from kernel.api.credentials import Credential
 from kernel.database.sql import database_now
 from kernel.writes.retries import retried
+from messaging.accounts.services import claim_handle, create_agent_account, release_handle
 from messaging.models import Account
-from messaging.services.accounts import claim_handle, create_agent_account, release_handle
 
 
 @retried

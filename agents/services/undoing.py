@@ -16,9 +16,9 @@ from kernel.admin.audit import log_decision, transition
 from kernel.cache.versions import invalidate
 from kernel.database.sql import database_now
 from kernel.writes.retries import retried
+from messaging.accounts.services import claim_handle
 from messaging.models import Account, WebhookTarget
-from messaging.services.accounts import claim_handle
-from messaging.services.webhooks import delete_webhooks_of
+from messaging.webhooks.services import delete_webhooks_of
 
 UNDO_SECONDS = 30
 VERBS = {RequestStatus.APPROVED: "Approval undone", RequestStatus.REJECTED: "Reopened"}

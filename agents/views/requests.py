@@ -32,8 +32,8 @@ from kernel.api.operations import operation
 from kernel.api.requests import ApiRequest
 from kernel.api.responses import Response
 from kernel.api.viewsets import ApiViewSet
-from messaging.exceptions import HandleTaken
-from messaging.serializers.accounts import EXAMPLE_PERSON
+from messaging.accounts.exceptions import HandleTaken
+from messaging.accounts.serializers import EXAMPLE_PERSON
 
 PERSON = {CredentialKind.PERSON}
 # The operations on a new request.

@@ -15,7 +15,7 @@ from desk.health.checks import Check, checks
 from desk.models import Trouble
 from kernel.changes.log import append
 from kernel.database.sql import database_now
-from messaging.changes.service_events import ServiceEvent, about_trouble
+from messaging.inbox.events import ServiceEvent, about_trouble
 
 # A trouble that ends sooner, such as that of a restart, is not told.
 PATIENCE = timedelta(minutes=2)

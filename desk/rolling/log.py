@@ -20,8 +20,8 @@ from desk.rolling.adding import CountKey, TotalKey, add_counts, add_totals
 from kernel.changes import reading
 from kernel.changes.exceptions import CursorExpired
 from kernel.changes.rows import ChangeRow, Cursor
-from messaging.changes.service_events import SERVICE, ServiceEvent
 from messaging.changes.types import ChangeType
+from messaging.inbox.events import SERVICE, ServiceEvent
 from messaging.models import AccountKind, Message
 
 BATCH = 1_000

@@ -20,7 +20,7 @@ from kernel.admin.actions import AdminAction
 from kernel.admin.formatting import age, as_fields
 from kernel.api.ids import is_id
 from kernel.database.sql import database_now
-from messaging.admin.desk.many import ManyRowsAdmin
+from messaging.moderation.lists.many import ManyRowsAdmin
 
 DISABLE = AdminAction(
     name="disable",

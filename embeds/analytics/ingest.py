@@ -14,7 +14,7 @@ from embeds.analytics.salts import visitor_hash
 from embeds.lookup import find_active_embed
 from embeds.models.analytics import PATH_MAX
 from kernel.api.exceptions import InvalidInput
-from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
+from messaging.pages.page_ids import InvalidUrl, NormalizedUrl, normalize
 
 # A crash of the database may lose the events of the last fraction of a second. Posts commit synchronously.
 INSERT = """

@@ -17,8 +17,8 @@ from kernel.admin.actions import REASON_MAX
 from kernel.api.fields import Choice, Id, ListOf, Text
 from kernel.api.openapi.example_values import ID
 from kernel.api.serializers import BodySerializer, QuerySerializer
-from messaging.fields import EXAMPLE_PAGE_URL, Name, PageUrl
-from messaging.page_ids import URL_MAX
+from messaging.pages.page_ids import URL_MAX
+from messaging.serializer_fields import EXAMPLE_PAGE_URL, Name, PageUrl
 from messaging.word_lists import InvalidWord, check_words
 from messaging.word_lists.entries import parse_entry
 

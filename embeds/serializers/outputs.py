@@ -14,7 +14,7 @@ from embeds.models import EmbedStatus, PageRuleType, Shows, TriggerPosition, Tri
 from embeds.widget.locales import DEFAULT_LANGUAGE, words
 from kernel.api.openapi.example_values import BASE, ID
 from kernel.api.pagination import paginated
-from messaging.serializers.accounts import AccountSerializer
+from messaging.accounts.serializers import AccountSerializer
 
 
 def _texts(**kwargs: Any) -> serializers.ListField:

@@ -16,8 +16,9 @@ from kernel.api.requests import ApiRequest
 from kernel.api.responses import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
-from messaging.exceptions import CommunityNotFound, ModeratorRequired
-from messaging.services.moderators import moderated_community
+from messaging.communities.moderators import moderated_community
+from messaging.moderation.exceptions import ModeratorRequired
+from messaging.posts.exceptions import CommunityNotFound
 
 
 def _authorize_replay(request: HttpRequest, _body: Any, _replay: Any) -> None:

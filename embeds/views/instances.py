@@ -22,8 +22,9 @@ from kernel.api.operations import operation
 from kernel.api.requests import ApiRequest
 from kernel.api.responses import Response
 from kernel.api.viewsets import ApiViewSet
-from messaging.exceptions import CommunityNotFound, ModeratorRequired
-from messaging.serializers.deleted import DeletedSerializer
+from messaging.moderation.exceptions import ModeratorRequired
+from messaging.posts.exceptions import CommunityNotFound
+from messaging.posts.serializers import DeletedSerializer
 
 OWNERS = {CredentialKind.SIGNED_IN}
 NOT_YOURS = (EmbedNotFound, NotOwner)

@@ -22,8 +22,9 @@ from kernel.api.responses import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
 from kernel.writes.idempotency import Replay
-from messaging.exceptions import CommunityNotFound, ModeratorRequired
-from messaging.services.moderators import moderated_community
+from messaging.communities.moderators import moderated_community
+from messaging.moderation.exceptions import ModeratorRequired
+from messaging.posts.exceptions import CommunityNotFound
 
 PERSON = {CredentialKind.PERSON}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from messaging.page_ids import normalize
+from messaging.pages.page_ids import normalize
 
 # Two names of the local host: two origins to a browser.
 OTHER_NAME = {"localhost": "127.0.0.1", "127.0.0.1": "localhost"}

@@ -21,14 +21,12 @@ from kernel.api.exceptions import InvalidCursor, RateLimited
 from kernel.api.ids import is_id
 from kernel.api.pagination import LIMIT_MAX, CursorPage
 from kernel.cache.rendering import to_json
-from messaging.excerpts import shortened, title_of
+from messaging.feeds.renderings import Source, render_texts
 from messaging.markdown.html import Rendered
-from messaging.permalinks import place_on_page
-from messaging.queries.message_lists import MessageList, list_messages
-from messaging.queries.message_orders import Sort
-from messaging.queries.messages import visible_message
-from messaging.queries.tombstones import DELETED
-from messaging.services.renderings import Source, render_texts
+from messaging.pages.permalinks import place_on_page
+from messaging.posts.excerpts import shortened, title_of
+from messaging.posts.lists import MessageList, Sort, list_messages
+from messaging.posts.queries import DELETED, visible_message
 
 DESCRIPTION_MAX = 300
 # How much is shown of quotes and of the posts around the linked one. These are up to a hundred, and parsed each time.

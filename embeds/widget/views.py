@@ -19,7 +19,7 @@ from embeds.widget.demo import demo_page
 from embeds.widget.locales import LANGUAGES
 from kernel.api.exception_handler import read_only
 from kernel.api.ids import is_id
-from messaging import panel_cookie
+from messaging.accounts import sessions
 
 LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"
 DEMO_MODES, DEMO_THEMES = ("panel", "inline"), ("auto", "site", "light", "dark")
@@ -111,7 +111,7 @@ def panel(request: HttpRequest) -> HttpResponse:
         response = render(request, "embed/unavailable.html", words, status=404)
         response.headers["Content-Security-Policy"] = policy(frame_ancestors=ANYWHERE)
         return response
-    shown = context.panel(embed, words, has_session=panel_cookie.has_cookie(request))
+    shown = context.panel(embed, words, has_session=sessions.has_cookie(request))
     response = render(request, "embed/panel.html", words | shown)
     ancestors = frame_ancestors(embed, request.GET.get("host", ""))
     response.headers["Content-Security-Policy"] = policy(frame_ancestors=ancestors, connect_src=with_streams())

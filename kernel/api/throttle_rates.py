@@ -31,7 +31,7 @@ SOFT_THROTTLES = {
     "refusal_note": (600, 60),
 }
 
-# Exact, in sliding windows (`kernel.writes.attempts`); `messaging.services.sign_in_limits` says by whom each counts.
+# Exact, in sliding windows (`kernel.writes.attempts`); `messaging.accounts.sign_in_limits` says by whom each counts.
 ATTEMPT_LIMITS = {
     "sign_in": (env.integer("THROTTLE_SIGN_IN_PER_MINUTE", 10), 60),
     "sign_in_account": (env.integer("THROTTLE_SIGN_IN_ACCOUNT_PER_HOUR", 100), 3600),

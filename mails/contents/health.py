@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from mails import places
 from mails.contents.parts import Content, Item, one_line
 from mails.models import Notice
-from messaging.changes.service_events import ServiceEvent
+from messaging.inbox.events import ServiceEvent
 from messaging.models import Account
 
 

@@ -17,7 +17,7 @@ from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.models.moderation import moderated_by
 from messaging.models.report import REPORTABLE
-from messaging.permalinks import permalink
+from messaging.pages.permalinks import permalink
 
 
 def answers(account: Account, notices: Sequence[Notice]) -> Content:

@@ -12,9 +12,9 @@ from mcp_server.api import Api
 from mcp_server.results import UNTRUSTED_SCHEMA, untrusted, untrusted_list
 from mcp_server.tools.arguments import Cursor, PostId, Url
 from mcp_server.tools.declaration import Arguments, declared
-from messaging.exceptions import MessageNotFound
-from messaging.serializers.pages import PageCommunitySerializer
-from messaging.services.pages import communities_of, normalized
+from messaging.pages.serializers import PageCommunitySerializer
+from messaging.pages.services import communities_of, normalized
+from messaging.posts.exceptions import MessageNotFound
 
 MESSAGES = "/api/messages"
 

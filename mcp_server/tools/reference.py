@@ -13,7 +13,7 @@ from mcp_server.api import Api
 from mcp_server.results import untrusted_list
 from mcp_server.tools.declaration import Arguments, declared
 from messaging.models.message import CONTENT_MAX, PAYLOAD_MAX
-from messaging.page_ids import URL_MAX
+from messaging.pages.page_ids import URL_MAX
 
 COMMUNITIES = "/v1/communities"
 

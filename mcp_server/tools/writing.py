@@ -15,8 +15,8 @@ from mcp_server.results import POST_SCHEMA, own_post, write_facts
 from mcp_server.tools.arguments import PostId, Url
 from mcp_server.tools.declaration import Arguments, declared
 from mcp_server.tools.reading import MESSAGES, path_of
-from messaging.exceptions import MessageNotFound
 from messaging.models import Message, MessageStatus
+from messaging.posts.exceptions import MessageNotFound
 from reactions.queries import own_reaction_id
 
 AUTHOR_SCOPES = {"post", "reply", "quote"}

@@ -13,13 +13,12 @@ from uuid import UUID, uuid5
 from django.conf import settings
 
 from kernel.cache.rendering import to_json
-from messaging.excerpts import title_of
+from messaging.feeds.queries import FeedPost
+from messaging.feeds.renderings import Source, render_texts
 from messaging.markdown.html import Rendered
-from messaging.permalinks import permalink, place_on_page
-from messaging.queries.feeds import FeedPost
-from messaging.queries.message_sizes import ESCAPED_MAX
-from messaging.queries.page_sizes import PAGE_BYTES
-from messaging.services.renderings import Source, render_texts
+from messaging.pages.permalinks import permalink, place_on_page
+from messaging.posts.excerpts import title_of
+from messaging.posts.message_sizes import ESCAPED_MAX, PAGE_BYTES
 
 # A longer text is cut; its entry has the address of the whole one.
 TEXT_MAX = 5_000

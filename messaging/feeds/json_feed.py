@@ -6,7 +6,7 @@ from kernel.api.responses import Media
 from kernel.api.serializers import render
 from kernel.cache.rendering import to_json
 from messaging.feeds.feed import Feed
-from messaging.serializers.feeds import JsonFeedSerializer
+from messaging.feeds.serializers import JsonFeedSerializer
 
 
 def to_json_feed(feed: Feed) -> bytes:

@@ -6,9 +6,9 @@ from argparse import ArgumentParser
 
 from django.core.management.base import CommandError
 
+from messaging.accounts.services import COMMAND_LINE, command_line
 from messaging.models import Account, AccountKind
 from messaging.models.account import OF_SERVICE
-from messaging.services.accounts import COMMAND_LINE, command_line
 
 
 def add_by_option(parser: ArgumentParser) -> None:

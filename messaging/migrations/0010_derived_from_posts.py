@@ -74,7 +74,7 @@ BEGIN
 END
 $$
 """
-# A page is moved with all its posts; `messaging.services.moving` moves their number and their search entries.
+# A page is moved with all its posts; `messaging.pages.moving` moves their number and their search entries.
 # PostgreSQL refuses to change the type of a column that a trigger names, so the trigger does not name the page.
 POST_CHANGED = """
 CREATE FUNCTION messaging_post_changed() RETURNS trigger LANGUAGE plpgsql AS $$

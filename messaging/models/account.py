@@ -18,11 +18,11 @@ from kernel import fingerprints
 from kernel.api.field_errors import invalid_input
 from kernel.api.ids import new_id
 from kernel.database.sql import database_now
-from messaging.confusables import DROPPED, PAIRS, READ, SEEN
-from messaging.deleted_accounts import DELETED_HANDLE
-from messaging.exceptions import HandleTaken
+from messaging.accounts.confusables import DROPPED, PAIRS, READ, SEEN
+from messaging.accounts.deleted import DELETED_HANDLE
+from messaging.accounts.exceptions import HandleTaken
+from messaging.accounts.names import Named
 from messaging.models.erased_handle import ErasedHandle
-from messaging.names import Named
 
 HANDLE_MIN = 3
 HANDLE_MAX = 30
@@ -39,7 +39,7 @@ class AccountKind(models.TextChoices):
 
 
 def _skeleton() -> Func[Any]:
-    """`messaging.confusables.skeleton` of the handle as an SQL expression."""
+    """`messaging.accounts.confusables.skeleton` of the handle as an SQL expression."""
     read: Func[Any] = Func(
         F("handle"), Value(SEEN + DROPPED), Value(READ), function="TRANSLATE", output_field=models.CharField()
     )

@@ -11,10 +11,10 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from kernel.api.ids import new_id
-from messaging.exceptions import CommunityForbids
+from messaging.accounts.names import Named
 from messaging.models.account import Account
 from messaging.models.derived import CommunityCount
-from messaging.names import Named
+from messaging.posts.exceptions import CommunityForbids
 from messaging.smart_tags import is_known
 from messaging.word_lists import InvalidWord, check_words
 

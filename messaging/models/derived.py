@@ -1,7 +1,7 @@
 """Rows that the database derives from posts: triggers on the table of posts write them (see migration 0010).
 
 Every change of a post also changes these rows, in the same transaction. They have no foreign keys, whose checks would
-cost as much as the rows. A rendering is written when a text is first read (`messaging.services.renderings`).
+cost as much as the rows. A rendering is written when a text is first read (`messaging.feeds.renderings`).
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class MessageStatus(models.TextChoices):
 
 
 PUBLISHED = Q(status=MessageStatus.PUBLISHED)
-# Statements state the same condition (`messaging.queries.visibility`), so that PostgreSQL uses the indexes.
+# Statements state the same condition (`messaging.posts.visibility`), so that PostgreSQL uses the indexes.
 LISTED = PUBLISHED | Q(is_tombstone=True)
 REPLIES = Q(parent__isnull=False)
 OPEN = Q(in_hidden_thread=False)
@@ -180,7 +180,7 @@ class Message(models.Model):
             ),
             # Of the check of the foreign key when a post is deleted, and of the replies of one status.
             models.Index("parent", "status", condition=REPLIES, name="replies_of_post"),
-            # Of feeds (see `messaging.queries.feeds`). The expression is the id of the community: an index of the
+            # Of feeds (see `messaging.feeds.queries`). The expression is the id of the community: an index of the
             # column itself could be chosen for a list filtered by community, and read the posts of other pages.
             models.Index(
                 *("page", F("created_at").desc(), F("id").desc()),

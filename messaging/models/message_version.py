@@ -8,7 +8,7 @@ from messaging.models.message import Message
 class MessageVersion(models.Model):
     """The content of a post before an edit or its deletion, by name of the column, for moderators.
 
-    Versions are deleted after some days (see `messaging.services.versions`).
+    Versions are deleted after some days (see `messaging.posts.editing`).
     """
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="versions")

@@ -37,7 +37,7 @@ class Moderator(models.Model):
     community = models.ForeignKey(Community, on_delete=models.CASCADE, db_index=False, related_name="moderators")
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moderates")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # The last event of a kind in their inbox (see `messaging.changes.waiting`). Null: none yet.
+    # The last event of a kind in their inbox (see `messaging.inbox.events`). Null: none yet.
     told_of_pending_at = models.DateTimeField(null=True, editable=False)
     told_of_reports_at = models.DateTimeField(null=True, editable=False)
 

@@ -7,7 +7,7 @@ PAGE_ID_MAX = 35
 
 
 class Page(models.Model):
-    """A web page with an id that normalize-url has issued, a digest of the normalised URL (`messaging.page_ids`)."""
+    """A web page with an id that normalize-url has issued, a digest of the normalised URL (`pages.page_ids`)."""
 
     id = models.CharField(primary_key=True, max_length=PAGE_ID_MAX)
     # No index: a URL may exceed the size limit of PostgreSQL's indexes, and the id identifies it.
@@ -21,7 +21,7 @@ class Page(models.Model):
 
 
 class MovedPage(models.Model):
-    """An id that a page had under earlier rules, and the page that has its posts (see `messaging.services.moving`).
+    """An id that a page had under earlier rules, and the page that has its posts (see `messaging.pages.moving`).
 
     No foreign key: the page may be pruned and issued again; the old id then redirects to it as before.
     """

@@ -1,4 +1,4 @@
-"""Exports of what a person has stored here, and erasures of people (see `messaging.personal_data`)."""
+"""Exports of what a person has stored here, and erasures of people (see `messaging.privacy`)."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from django import template
 
-from messaging.admin.formatting import post_badge, version_text
 from messaging.models import Message, MessageVersion
+from messaging.moderation.lists.formatting import post_badge, version_text
 
 register = template.Library()
 

@@ -13,8 +13,7 @@ from kernel.cache.rendering import to_json
 from kernel.changes import cursors
 from kernel.changes.channels import Channel
 from kernel.changes.rows import ChangeRow, Cursor
-from messaging.changes.items import inbox_item, public_item
-from messaging.changes.related import related_to
+from messaging.changes.items import inbox_item, public_item, related_to
 from messaging.models import Webhook
 
 CHALLENGE = "webhook.challenge"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
-from messaging.deleted_accounts import NOBODY
+from messaging.accounts.deleted import NOBODY
 from messaging.markdown.html import to_html
 from moving.exports.reading import ExportedPage, ExportedPost, Reader
 

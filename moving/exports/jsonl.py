@@ -9,7 +9,7 @@ import orjson
 from django.conf import settings
 from django.utils import timezone
 
-from messaging.queries.message_fields import MESSAGE_FIELDS
+from messaging.posts.message_fields import MESSAGE_FIELDS
 from moving.exports.reading import ExportedPost, Reader
 from moving.own_format import FORMAT, VERSION
 

@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from kernel.database.sql import Row
-from messaging.queries.joins import JOINS, account_from_row
-from messaging.queries.messages import COLUMNS, message_from_row
+from messaging.posts.message_fields import JOINS, account_from_row
+from messaging.posts.queries import COLUMNS, message_from_row
 from moving.exports.scopes import Scope
 from moving.exports.snapshot import Snapshot
 

@@ -10,8 +10,8 @@ from uuid import UUID
 from embeds.models import Embed
 from kernel.api.ids import is_id
 from messaging.models import Community, MovedPage, Page
-from messaging.page_ids import InvalidUrl, is_page_id, normalize
-from messaging.queries.visibility import is_listed, is_visible
+from messaging.pages.page_ids import InvalidUrl, is_page_id, normalize
+from messaging.posts.visibility import is_listed, is_visible
 
 # The posts of the embed's community on the pages where its widget was used to write: whole threads, also with replies
 # that were written by other ways.

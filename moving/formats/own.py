@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 import orjson
 
-from messaging.deleted_accounts import HEIR_HANDLES, NOBODY
+from messaging.accounts.deleted import HEIR_HANDLES, NOBODY
 from moving.formats.json_lines import STRINGS, TOO_LONG, Line, lines
 from moving.formats.records import Author, Post, Reactions, Record, UnreadableFile, Unusable
 from moving.formats.source import CutOff, Source

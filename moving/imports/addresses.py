@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from messaging.page_ids import InvalidUrl, NormalizedUrl, normalize
+from messaging.pages.page_ids import InvalidUrl, NormalizedUrl, normalize
 from moving.exceptions import InvalidMap
 
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")

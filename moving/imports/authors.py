@@ -10,9 +10,9 @@ from uuid import UUID
 from django.contrib.auth.hashers import make_password
 
 from kernel.database.sql import fetch_all
-from messaging.deleted_accounts import HEIR_HANDLES, HEIR_IDS, HEIRS
+from messaging.accounts.deleted import HEIR_HANDLES, HEIR_IDS, HEIRS
 from messaging.models import Account, AccountKind, HandleClaim
-from messaging.personal_data.erasing import heirs
+from messaging.privacy.erasing import heirs
 from moving.formats.values import folded, id_by_mail
 from moving.imports.report import Report
 from moving.imports.staging import Staging

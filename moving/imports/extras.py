@@ -13,9 +13,9 @@ from kernel.api.exceptions import ApiError
 from kernel.api.exceptions.base import shortened
 from kernel.api.field_errors import faults_of
 from kernel.api.strict_json import check_value
-from messaging.exceptions import InvalidPayload
-from messaging.queries.message_fields import CONTENT_FIELDS
-from messaging.serializers.messages import NewMessage
+from messaging.posts.exceptions import InvalidPayload
+from messaging.posts.message_fields import CONTENT_FIELDS
+from messaging.posts.serializers import NewMessage
 from messaging.validation import require_tag
 from moving.formats.own import time_of
 from moving.imports.texts import storable

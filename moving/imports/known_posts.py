@@ -7,7 +7,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kernel.database.sql import fetch_all
-from messaging.page_ids import InvalidUrl, normalize
+from messaging.pages.page_ids import InvalidUrl, normalize
 from moving.imports.texts import source_id_of
 from moving.models import Move
 

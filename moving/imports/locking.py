@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernel.database.sql import allow_long_statements, execute, fetch_one
-from messaging.services.locking import LONG_STATEMENT_SECONDS
+from messaging.posts.rights import LONG_STATEMENT_SECONDS
 from moving.exceptions import ImportBusy, ImportUndone
 from moving.models import UNDO_STATES, WRITABLE, Move
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from io import StringIO
 
 from kernel.csv_cells import FORMULA_STARTS
-from messaging.page_ids import InvalidUrl
+from messaging.pages.page_ids import InvalidUrl
 from moving.exceptions import InvalidMapFile, InvalidMapRow
 from moving.imports.addresses import WEB, Replacement, usable
 

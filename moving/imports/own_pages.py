@@ -10,10 +10,10 @@ from typing import Any
 from embeds.domains import host_of_url
 from embeds.hosts import is_named, whitelisted
 from kernel.database.sql import fetch_one
-from messaging.content_rules import WORD_LIST_COLUMNS, Draft, community_columns, content_rules
-from messaging.exceptions import ContentBlocked
+from messaging.communities.content_rules import WORD_LIST_COLUMNS, Draft, community_columns, content_rules
 from messaging.models import Community
-from messaging.page_ids import NormalizedUrl
+from messaging.pages.page_ids import NormalizedUrl
+from messaging.posts.exceptions import ContentBlocked
 from moving.exceptions import OtherHosts
 from moving.imports.report import Report
 from moving.models import Move

@@ -8,8 +8,8 @@ from typing import Any
 from kernel.cache.rendering import to_json
 from kernel.cache.versions import EVERYTHING, invalidate
 from kernel.database.sql import database_now, execute, fetch_all
-from messaging.services.bulk_jobs import is_changing_all_posts
-from messaging.services.reporting import move_closing
+from messaging.moderation.bulk_jobs import is_changing_all_posts
+from messaging.moderation.reporting import move_closing
 from moving.formats.values import folded, id_by_mail
 from moving.imports.authors import accounts_of
 from moving.imports.staged_rows import StagedPost

@@ -16,8 +16,8 @@ from kernel.api.ids import new_id
 from kernel.cache.rendering import to_json
 from kernel.database.sql import execute, fetch_all
 from kernel.writes.retries import retried
+from messaging.accounts.deleted import HEIR_IDS
 from messaging.cache_tags import message_tag, page_tag
-from messaging.deleted_accounts import HEIR_IDS
 from moving.imports.authors import accounts_of
 from moving.imports.locking import lock_source, require_writable
 from moving.imports.progress import Step, Tell

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from messaging.accounts.names import is_visible_text
 from messaging.models.account import NAME_MAX
 from messaging.models.message import CONTENT_MAX
-from messaging.names import is_visible_text
-from messaging.page_ids import NormalizedUrl
+from messaging.pages.page_ids import NormalizedUrl
 from moving.detours import without_detours
 from moving.formats import Author, Post, Reactions, Record, Unusable
 from moving.formats.records import ContentTooLarge

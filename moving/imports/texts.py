@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 
+from messaging.accounts.names import validate_name
 from messaging.models.account import NAME_MAX
-from messaging.names import validate_name
 from moving.models import SOURCE_ID_MAX
 
 ELLIPSIS = "…"

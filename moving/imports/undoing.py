@@ -19,7 +19,7 @@ from kernel.admin.audit import forget_names_about
 from kernel.cache.versions import EVERYTHING, invalidate
 from kernel.database.sql import database_now, execute, fetch_all
 from kernel.writes.retries import retried
-from messaging.deleted_accounts import HEIR_IDS
+from messaging.accounts.deleted import HEIR_IDS
 from messaging.models import (
     Account,
     Act,
@@ -32,10 +32,10 @@ from messaging.models import (
     Pin,
     Report,
 )
-from messaging.personal_data.erasing import heirs
-from messaging.personal_data.posts import DELETED
-from messaging.services.counting import count_answers
-from messaging.services.decisions import note_for_moderators
+from messaging.moderation.decisions import note_for_moderators
+from messaging.posts.services import count_answers
+from messaging.privacy.erasing import heirs
+from messaging.privacy.posts import DELETED
 from moving.exceptions import ImportBusy
 from moving.imports.announcing import announce, count_on_pages
 from moving.imports.locking import lock_source

@@ -7,9 +7,9 @@ from kernel.api.requests import ApiRequest
 from kernel.api.responses import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
-from messaging.exceptions import page_id_needed
-from messaging.page_ids import is_page_id
-from messaging.services.moving import moved_to
+from messaging.pages.moving import moved_to
+from messaging.pages.page_ids import is_page_id
+from messaging.posts.exceptions import page_id_needed
 from reactions.queries import own_reactions
 from reactions.serializers import OwnReactionsQuery, OwnReactionsSerializer
 

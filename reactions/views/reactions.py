@@ -17,9 +17,10 @@ from kernel.api.responses import Response
 from kernel.api.viewsets import ApiViewSet
 from kernel.writes.idempotency import Replay
 from messaging.cache_tags import message_tag
-from messaging.exceptions import BannedFromCommunity, CommunityForbids, ContentBlocked, MessageNotFound
+from messaging.communities.bans import refuse_banned
 from messaging.models import Message
-from messaging.services.bans import refuse_banned
+from messaging.moderation.exceptions import BannedFromCommunity
+from messaging.posts.exceptions import CommunityForbids, ContentBlocked, MessageNotFound
 from reactions.exceptions import InvalidEmoji, ReactionNotFound, TooManyEmoji
 from reactions.models import Outcome
 from reactions.queries import reaction_page

@@ -8,23 +8,18 @@ import pytest
 from django.contrib.admin.models import LogEntry
 
 from kernel.api.exceptions import NotFound
-from messaging.admin.desk.running import run_due_jobs, run_slice, run_to_end
-from messaging.exceptions import (
-    AccountNotFound,
-    CommunityNotFound,
-    JobNotUndoable,
-    ModeratorRequired,
-    NotInThisState,
-)
+from messaging.communities.moderators import add_moderator
+from messaging.communities.services import create_community
 from messaging.models import Account, BulkJob, Community, Decision, Message, Moderator
 from messaging.models.report import open_reports
-from messaging.personal_data.erasing import heirs
-from messaging.services.author_hiding import hide_author, undo_hide_author
-from messaging.services.bulk_jobs import start_on_posts_of
-from messaging.services.communities import create_community
-from messaging.services.moderation import hide_message, restore_message
-from messaging.services.moderators import add_moderator
-from messaging.services.reporting import report_message
+from messaging.moderation.bulk_jobs import start_on_posts_of
+from messaging.moderation.exceptions import AccountNotFound, JobNotUndoable, ModeratorRequired
+from messaging.moderation.lists.running import run_due_jobs, run_slice, run_to_end
+from messaging.moderation.moderators import hide_author, undo_hide_author
+from messaging.moderation.reporting import report_message
+from messaging.moderation.services import hide_message, restore_message
+from messaging.posts.exceptions import CommunityNotFound, NotInThisState
+from messaging.privacy.erasing import heirs
 from tests.admin.bystanders import Unchanged
 from tests.agents.racing import race
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
@@ -174,7 +169,7 @@ def test_two_moderators_at_once_hide_each_post_once(author: Account, owner: Acco
 def test_many_posts_are_hidden_in_batches_after_the_request(
     community: Community, author: Account, owner: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
+    monkeypatch.setattr("messaging.moderation.lists.running.BATCH", 2)
     posts = MessageFactory.create_batch(5, author=author, community=community)
     job = hide_author(community_id=community.pk, account_id=author.pk, by=owner, reason="Spam.")
     assert run_slice(job.pk, seconds=-1).done == 2
@@ -189,7 +184,7 @@ def test_many_posts_are_hidden_in_batches_after_the_request(
 def test_a_job_of_who_does_not_moderate_any_more_stops(
     community: Community, author: Account, owner: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("messaging.admin.desk.running.BATCH", 1)
+    monkeypatch.setattr("messaging.moderation.lists.running.BATCH", 1)
     MessageFactory.create_batch(2, author=author, community=community)
     job = hide_author(community_id=community.pk, account_id=author.pk, by=owner, reason="Spam.")
     run_slice(job.pk, seconds=-1)
@@ -202,7 +197,7 @@ def test_a_job_takes_the_newest_posts_up_to_a_number(
     community: Community, author: Account, owner: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It names its posts, so that an earlier release, which knows no community of a job, hides no others."""
-    monkeypatch.setattr("messaging.services.bulk_jobs.ROWS_MAX", 2)
+    monkeypatch.setattr("messaging.moderation.bulk_jobs.ROWS_MAX", 2)
     posts = MessageFactory.create_batch(3, author=author, community=community)
     job = hide_all(community, author, owner)
     assert set(BulkJob.objects.get(pk=job.pk).ids) == {post.pk for post in posts[1:]}

@@ -14,7 +14,7 @@ from agents.models import AgentToken
 from agents.services import announce_expiring_tokens, approve_request, freeze_agent, narrow_agent, reject_request
 from kernel.changes.unread import count_unread
 from messaging.models import Account, Message
-from messaging.services.moderation import hide_message
+from messaging.moderation.services import hide_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
@@ -141,7 +141,7 @@ def test_older_events_follow_page_by_page(client: Client, person: Account, monke
 def test_a_page_ends_before_the_event_whose_post_does_not_fit(
     client: Client, person: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("messaging.changes.related.PAGE_BYTES", 5_000)
+    monkeypatch.setattr("messaging.changes.items.PAGE_BYTES", 5_000)
     post = MessageFactory(author=person)
     for number in range(5):
         reply(post, f"Reply {number}")

@@ -16,7 +16,7 @@ from agents.services import approve_request
 from mails.kinds import Frequency, Kind
 from mails.preferences import preferences_of
 from messaging.models import Account, Message, PersonErasure, SignIn
-from messaging.personal_data.jobs import run_due_jobs
+from messaging.privacy.jobs import run_due_jobs
 from reactions.models import Reaction
 from tests.account_area.conftest import sign_in
 from tests.account_area.looks import check_in_turn

@@ -13,18 +13,17 @@ from django.test import Client
 
 from account_area.moderation.queries import POSTS_OF_PAGE
 from embeds.models import Embed
-from messaging.exceptions import ModeratorRequired
+from messaging.communities.bans import ban_account
+from messaging.communities.services import create_community
 from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator, Page
 from messaging.models.report import open_reports
-from messaging.personal_data.erasing import heirs
-from messaging.services import moderating
-from messaging.services.bans import ban_account
-from messaging.services.closing import close_discussion, reopen_discussion
-from messaging.services.communities import create_community
-from messaging.services.hiding_here import hide_here
-from messaging.services.moderation import hide_message, restore_message
-from messaging.services.pinning import pin_message, unpin_message
-from messaging.services.reporting import report_message
+from messaging.moderation import moderators
+from messaging.moderation.exceptions import ModeratorRequired
+from messaging.moderation.pages import hide_here, pin_message, unpin_message
+from messaging.moderation.reporting import report_message
+from messaging.moderation.services import hide_message, restore_message
+from messaging.pages.closing import close_discussion, reopen_discussion
+from messaging.privacy.erasing import heirs
 from tests.admin.bystanders import Unchanged
 from tests.api import Api
 from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
@@ -108,7 +107,7 @@ def test_only_moderators_decide(community: Community, unchanged: Unchanged) -> N
     ):
         assert stranger.post(path(community, page), sent).status_code == 404
     hidden = unchanged(MessageFactory(community=community, status="hidden"))
-    for service in (moderating.undo_hiding, moderating.dismiss):
+    for service in (moderators.undo_hiding, moderators.dismiss):
         with pytest.raises(ModeratorRequired):
             service(message_id=hidden.pk, by=PersonFactory())
 
@@ -516,7 +515,7 @@ def test_a_form_without_a_time_decides_on_the_current_text(client: Client, commu
 
 def hide_all(person: Account, *posts: Any) -> None:
     for post in posts:
-        moderating.hide(message_id=post.pk, by=person)
+        moderators.hide(message_id=post.pk, by=person)
 
 
 def listed(client: Client, community: Community) -> list[str]:
@@ -537,7 +536,7 @@ def test_all_hidden_posts_are_listed_once_the_last_hidden_first(
     hide_all(person, *reversed(posts))
     assert listed(client, community) == [f"Number {number}" for number in range(NUMBER)]
     # Hidden a second time.
-    moderating.undo_hiding(message_id=posts[-1].pk, by=person)
+    moderators.undo_hiding(message_id=posts[-1].pk, by=person)
     hide_all(person, posts[-1])
     assert listed(client, community) == [f"Number {number}" for number in (NUMBER - 1, *range(NUMBER - 1))]
 
@@ -547,7 +546,7 @@ def test_posts_that_are_not_hidden_any_more_and_those_of_others_are_not_listed(
 ) -> None:
     restored = MessageFactory(community=community, content="Number 1")
     hide_all(person, restored)
-    moderating.undo_hiding(message_id=restored.pk, by=person)
+    moderators.undo_hiding(message_id=restored.pk, by=person)
     other = create_community(owner=person, name="Other")
     hide_all(person, MessageFactory(community=other, content="Number 2"))
     assert listed(client, other) == ["Number 2"]

@@ -15,8 +15,8 @@ import config.urls  # noqa: F401  imports every class of refusals
 from account_area.refusals import SENTENCES, sentence
 from account_area.templatetags import account_area as filters
 from kernel.api.exceptions import ApiError
-from messaging.exceptions import EmptyMessage
 from messaging.models import Account
+from messaging.posts.exceptions import EmptyMessage
 from tests.agents.factories import agent_with_token
 from tests.factories import MessageFactory
 

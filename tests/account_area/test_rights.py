@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.plugin import DjangoDbBlocker
 
 from agents.services import cancel_request
+from messaging.communities.moderators import add_moderator
 from messaging.models import Account, Community
-from messaging.services.moderators import add_moderator
 from tests.account_area.world import Page, objects_of, pages
 from tests.admin.bystanders import Unchanged
 from tests.api import Api

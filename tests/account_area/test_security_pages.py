@@ -22,10 +22,10 @@ from account_area.models import AccountSession
 from account_area.sign_in import sessions
 from kernel.pages.sessions import stored_key
 from kernel.writes import deletion
+from messaging.accounts.second_factor import verify_code
+from messaging.accounts.sessions import start_panel_session
+from messaging.accounts.visitors import Visitor
 from messaging.models import Account, PanelSession, SignIn
-from messaging.services.panel_sessions import start_panel_session
-from messaging.services.second_factor import verify_code
-from messaging.visitors import Visitor
 from tests.account_area.second_factors import add_app, age, code_of, recovery_codes_of
 from tests.admin.bystanders import Unchanged
 from tests.agents.racing import race

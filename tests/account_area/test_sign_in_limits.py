@@ -13,8 +13,8 @@ from django.db.models import F
 from django.test import Client
 
 from kernel.writes.models import RateLimitEvent
+from messaging.accounts.visitors import ACCOUNTS_MAX, Visitor, cookie_name
 from messaging.models import Account
-from messaging.visitors import ACCOUNTS_MAX, Visitor, cookie_name
 from tests.account_area.second_factors import add_app, code_of
 from tests.agents.racing import race
 from tests.api import Answer, Api

@@ -14,12 +14,11 @@ from account_area.moderation.cards import REPORTS_MAX
 from account_area.moderation.queries import POSTS_OF_PAGE
 from embeds.models import Embed
 from embeds.services import delete_embed
+from messaging.communities.services import create_community
 from messaging.models import Account, BulkJob, ClosedPage, Community, Decision, Message, MessageStatus, Moderator, Pin
-from messaging.services import moderating
-from messaging.services.communities import create_community
-from messaging.services.moderation import approve_message
-from messaging.services.reporting import report_message
-from messaging.services.undoing import return_to_review
+from messaging.moderation import moderators
+from messaging.moderation.reporting import report_message
+from messaging.moderation.services import approve_message, return_to_review
 from tests.account_area.test_moderation import decide, html, path, reported, signed_in
 from tests.admin.bystanders import Unchanged
 from tests.embeds.making import an_embed
@@ -70,7 +69,7 @@ def test_the_tab_has_the_posts_of_the_community_in_each_state(
         MessageFactory(community=community),
         MessageFactory(community=community),
     )
-    moderating.hide(message_id=hidden.pk, by=person)
+    moderators.hide(message_id=hidden.pk, by=person)
     MessageFactory(community=CommunityFactory(), status=PENDING)
     reported(CommunityFactory())
     expected = {"pending": waiting, "reported": [complained], "recent": [public, complained], "hidden": [hidden]}
@@ -213,7 +212,7 @@ def test_a_card_says_when_a_post_was_written_where_and_what_it_answers_and_quote
     quoted = MessageFactory(community=community, content="What is quoted", author__name="Grace Hopper")
     post = MessageFactory(community=community, parent=parent, page=parent.page, quote=quoted)
     complain(post, note="<b>Again</b>")
-    moderating.hide(message_id=parent.pk, by=person)
+    moderators.hide(message_id=parent.pk, by=person)
     page = html(client, posts_path(site), state="reported")
     for text in ("In reply to Ada Byron:", "What the parent says", "Quotes Grace Hopper:", "What is quoted"):
         assert text in page
@@ -350,7 +349,7 @@ def test_a_repeated_press_and_a_repeated_undo_say_so(client: Client, community: 
 def test_the_undo_says_what_was_decided_on_since(client: Client, community: Community, person: Account) -> None:
     posts = MessageFactory.create_batch(2, community=community, author=PersonFactory())
     page = hide_author(client, community, posts[0].author_id)
-    moderating.restore(message_id=posts[0].pk, by=person)
+    moderators.restore(message_id=posts[0].pk, by=person)
     page = press_undo(client, page)
     assert "1 post restored. 1 was decided on since, and stays." in page
 
@@ -380,9 +379,9 @@ def test_the_posts_of_an_author_are_hidden_by_moderators_with_a_reason(
 def test_many_posts_of_an_author_are_hidden_after_the_answer(
     client: Client, community: Community, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("messaging.admin.desk.running.BATCH", 1)
-    monkeypatch.setattr("messaging.admin.desk.running.SLICE_SECONDS", -1)
-    monkeypatch.setattr("messaging.admin.desk.running.run_slice.__kwdefaults__", {"seconds": -1})
+    monkeypatch.setattr("messaging.moderation.lists.running.BATCH", 1)
+    monkeypatch.setattr("messaging.moderation.lists.running.SLICE_SECONDS", -1)
+    monkeypatch.setattr("messaging.moderation.lists.running.run_slice.__kwdefaults__", {"seconds": -1})
     posts = MessageFactory.create_batch(3, community=community, author=PersonFactory())
     page = hide_author(client, community, posts[0].author_id)
     assert "It goes on if you leave this page" in page

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from embeds.models import Embed
+from messaging.communities.bans import ban_account
+from messaging.communities.services import create_community
 from messaging.models import Account, Community, Message
-from messaging.services.bans import ban_account
-from messaging.services.communities import create_community
 from tests.account_area.conftest import sign_in
 from tests.account_area.looks import BOTH_SIZES, DESKTOP, PHONE, check, check_in_turn
 from tests.browser import PATIENCE_MS

@@ -16,8 +16,8 @@ from account_area.sites.numbers import Numbers
 from embeds.analytics.recent import posts_by_day
 from embeds.models import DailyCount, Embed, EmbedStatus, Shows
 from embeds.services import disable_embed
+from messaging.communities.services import create_community
 from messaging.models import Account, Community, Moderator
-from messaging.services.communities import create_community
 from tests.admin.bystanders import Unchanged
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race

@@ -11,9 +11,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from embeds import sightings
 from embeds.models import DailyCount, Embed
+from messaging.communities.bans import ban_account
+from messaging.communities.services import create_community
 from messaging.models import Account, Community, Message, Moderator
-from messaging.services.bans import ban_account
-from messaging.services.communities import create_community
 from tests.account_area.conftest import sign_in
 from tests.account_area.looks import BOTH_SIZES, DESKTOP, check, check_in_turn
 from tests.api import Api

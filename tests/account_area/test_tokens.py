@@ -22,7 +22,7 @@ from agents.models import AgentToken
 from agents.models.token import ACTIVE_MAX
 from agents.services import create_token, freeze_agent
 from messaging.models import Account, Webhook, WebhookDelivery
-from messaging.services.webhooks import disable_webhook
+from messaging.webhooks.services import disable_webhook
 from tests.admin.bystanders import Unchanged
 from tests.agents.factories import TokenHolder, agent_with_token, expired_tokens
 from tests.agents.racing import race
@@ -306,7 +306,7 @@ def test_a_bad_field_of_a_webhook_is_shown_in_the_form(client: Client, holder: T
 def test_a_host_with_too_many_webhooks_is_an_error_of_the_address(
     client: Client, holder: TokenHolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("messaging.services.webhooks.WEBHOOKS_OF_HOST_MAX", 1)
+    monkeypatch.setattr("messaging.webhooks.services.WEBHOOKS_OF_HOST_MAX", 1)
     a_webhook(holder)
     errors = create_webhook(client, holder).context["form"].errors
     assert "at this host" in errors["url"][0]

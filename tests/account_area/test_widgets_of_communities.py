@@ -10,8 +10,8 @@ from django.test import Client
 
 from account_area.moderation import queries
 from embeds.models import Embed
+from messaging.communities.services import create_community
 from messaging.models import Account, Community, Decision, Moderator
-from messaging.services.communities import create_community
 from tests.admin.bystanders import Unchanged
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory

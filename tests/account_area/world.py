@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from django.urls import URLPattern, get_resolver
 
+from messaging.communities.services import create_community
 from messaging.models import Account, WebhookTarget
-from messaging.services.communities import create_community
-from messaging.services.webhooks import create_webhook
+from messaging.webhooks.services import create_webhook
 from moving.models import Move, MovePart, MoveStatus
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.embeds.making import an_embed

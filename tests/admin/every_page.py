@@ -14,11 +14,11 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver
 
 from agents.services import reject_request
+from messaging.accounts.sign_ins import log_sign_in
 from messaging.models import Account, Door, Factor, WebhookTarget
-from messaging.services.bulk_jobs import start_job
-from messaging.services.moderation import hide_message
-from messaging.services.sign_ins import log_sign_in
-from messaging.services.webhooks import create_webhook
+from messaging.moderation.bulk_jobs import start_job
+from messaging.moderation.services import hide_message
+from messaging.webhooks.services import create_webhook
 from moving.models import Move, MoveStatus
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api

@@ -19,7 +19,7 @@ from agents.models.agent import COMMUNITIES_MAX
 from agents.services import create_token, delete_agent, freeze_agent, narrow_agent, revoke_token
 from kernel.admin.formatting import age
 from messaging.models import Account, PostsChoice
-from messaging.personal_data.erasures import cancel_erasure, request_erasure
+from messaging.privacy.erasures import cancel_erasure, request_erasure
 from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token, expired_tokens

@@ -11,11 +11,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from agents.models import Agent, AgentRequest, AgentToken
-from messaging.admin.desk.running import run_to_end
 from messaging.models import Account, BulkJob, Message, Report
-from messaging.services.bulk_jobs import start_job
-from messaging.services.moderation import approve_message
-from messaging.services.undoing import return_to_review
+from messaging.moderation.bulk_jobs import start_job
+from messaging.moderation.lists.running import run_to_end
+from messaging.moderation.services import approve_message, return_to_review
 from tests.account_area.conftest import sign_in
 from tests.admin.pages import page as path_of
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token

@@ -25,25 +25,18 @@ from agents.models import Agent, AgentRequest
 from agents.services import approve_request, reject_request
 from kernel.admin.returning import returning
 from kernel.jobs.leases import take
-from messaging.admin.desk.jobs import refusals_of
-from messaging.admin.desk.many import ManyRowsAdmin
-from messaging.admin.desk.running import run_slice, run_soon, run_to_end
-from messaging.exceptions import JobFinished, JobNotUndoable, TooManyRows
+from messaging.accounts.services import suspend_person
 from messaging.management.actor import get_actor
 from messaging.models import Account, BulkJob, JobState, Message, PostsChoice, Report
-from messaging.personal_data.erasures import request_erasure
-from messaging.services import bulk_jobs
-from messaging.services.bulk_jobs import (
-    continue_job,
-    start_job,
-    start_on_posts_of,
-    start_undo,
-    stop_job,
-)
-from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.people import suspend_person
-from messaging.services.reporting import dismiss_reports, reopen_reports
-from messaging.services.undoing import return_to_review
+from messaging.moderation import bulk_jobs
+from messaging.moderation.bulk_jobs import continue_job, start_job, start_on_posts_of, start_undo, stop_job
+from messaging.moderation.exceptions import JobFinished, JobNotUndoable, TooManyRows
+from messaging.moderation.lists.jobs import refusals_of
+from messaging.moderation.lists.many import ManyRowsAdmin
+from messaging.moderation.lists.running import run_slice, run_soon, run_to_end
+from messaging.moderation.reporting import dismiss_reports, reopen_reports
+from messaging.moderation.services import approve_message, hide_message, restore_message, return_to_review
+from messaging.privacy.erasures import request_erasure
 from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, page, read
 from tests.agents.factories import RequestFactory, agent_with_token
@@ -87,7 +80,7 @@ def confirm_all(client: Client, query: str, **sent: Any) -> Any:
 def test_a_whole_list_is_a_job_on_its_filtered_rows(
     admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 3)
+    monkeypatch.setattr("messaging.moderation.lists.many.BULK_MAX", 3)
     requests = [RequestFactory(agent_handle=f"spam_{n}x") for n in range(5)]
     other = RequestFactory(agent_handle="decent_one")
     query = "q=spam_"
@@ -118,7 +111,7 @@ def test_a_whole_list_is_a_job_on_its_filtered_rows(
 def test_a_row_that_arrives_after_the_confirmation_page_is_not_decided(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
+    monkeypatch.setattr("messaging.moderation.lists.many.BULK_MAX", 1)
     query, when = "status__exact=pending", timezone.now()
     seen = {RequestFactory(agent_handle=f"seen_{n}x").pk for n in range(3)}
     sent = {"confirmed": "1", "reason": "Spam.", "as_of": timezone.now().isoformat(), "counted": "3"}
@@ -138,8 +131,8 @@ def test_a_row_that_arrives_after_the_confirmation_page_is_not_decided(
 def test_more_rows_than_a_job_takes_are_refused_before_they_are_confirmed(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
-    monkeypatch.setattr("messaging.admin.desk.many.ROWS_MAX", 2)
+    monkeypatch.setattr("messaging.moderation.lists.many.BULK_MAX", 1)
+    monkeypatch.setattr("messaging.moderation.lists.many.ROWS_MAX", 2)
     RequestFactory.create_batch(3)
     response = select_all(admin_client, "")
     assert response.status_code == 302
@@ -147,7 +140,7 @@ def test_more_rows_than_a_job_takes_are_refused_before_they_are_confirmed(
 
 
 def test_lists_without_keys_start_jobs_too(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
+    monkeypatch.setattr("messaging.moderation.lists.many.BULK_MAX", 1)
     monkeypatch.setattr("kernel.admin.paginator.COUNTED_MAX", 2)
     monkeypatch.setattr("agents.admin.AgentAdmin.list_per_page", 2)
     agents = [agent_with_token().agent for _ in range(3)]
@@ -277,7 +270,7 @@ def test_a_crash_in_the_middle_repeats_and_skips_no_row(boss: Account, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr("messaging.admin.desk.running.count_rows", crash)
+        broken.setattr("messaging.moderation.lists.running.count_rows", crash)
         with pytest.raises(KeyboardInterrupt):
             run_slice(job.pk)
     assert sum(row.status == "rejected" for row in AgentRequest.objects.all()) == 1
@@ -345,7 +338,7 @@ class TestPostsOfAnAuthor:
     def test_hiding_is_stopped_and_undone(
         self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch, unchanged: Unchanged
     ) -> None:
-        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
+        monkeypatch.setattr("messaging.moderation.lists.running.BATCH", 2)
         author = PersonFactory()
         MessageFactory.create_batch(5, author=author)
         unchanged(MessageFactory(), MessageFactory(status="hidden"))
@@ -364,8 +357,8 @@ class TestPostsOfAnAuthor:
     def test_the_page_of_a_long_job_opens_after_the_first_slice(
         self, admin_client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 1)
-        monkeypatch.setattr("messaging.admin.desk.running.run_slice", lambda pk: run_slice(pk, seconds=-1))
+        monkeypatch.setattr("messaging.moderation.lists.running.BATCH", 1)
+        monkeypatch.setattr("messaging.moderation.lists.running.run_slice", lambda pk: run_slice(pk, seconds=-1))
         author = PersonFactory()
         MessageFactory.create_batch(2, author=author)
         listed = f"{page(Message, 'changelist')}?status__exact=published"
@@ -448,7 +441,7 @@ def test_a_job_that_cannot_go_on_prevents_no_later_one(boss: Account, monkeypatc
             raise ArithmeticError
         return run_to_end(job_id, **options)
 
-    monkeypatch.setattr("messaging.admin.desk.running.run_to_end", run)
+    monkeypatch.setattr("messaging.moderation.lists.running.run_to_end", run)
     with pytest.raises(ArithmeticError):
         call_command("run_desk_jobs")
     later.refresh_from_db()
@@ -479,7 +472,7 @@ def asked(settings: Any, tmp_path: Path) -> Path:
 
 @pytest.mark.django_db(transaction=True)
 def test_the_scheduler_is_asked_for_each_job_that_an_admin_starts(asked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
+    monkeypatch.setattr("messaging.moderation.lists.many.BULK_MAX", 1)
     boss, client = SuperAdminFactory(), Client()
     client.force_login(boss)
     for handle in ("spam_1x", "spam_2x"):
@@ -644,7 +637,7 @@ class TestLaterDecisions:
     def test_a_job_of_an_undo_on_a_whole_list_is_refused_after_a_later_decision(
         self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 1)
+        monkeypatch.setattr("messaging.moderation.lists.many.BULK_MAX", 1)
         rows, other = posts("published"), SuperAdminFactory()
         for row in rows:
             hide_message(message_id=row.pk, by=other, reason="Theirs.")
@@ -690,7 +683,7 @@ class TestInterruptions:
     def test_a_batch_of_posts_is_changed_counted_and_recorded_or_none_of_it(
         self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
+        monkeypatch.setattr("messaging.moderation.lists.running.BATCH", 2)
         author = PersonFactory()
         rows = MessageFactory.create_batch(5, author=author)
         job = start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=boss, reason="Spam.")
@@ -699,7 +692,7 @@ class TestInterruptions:
         assert sum(status == "hidden" for status in statuses_of(rows)) == 2
         done = run_to_end(job.pk)
         assert (done.done, statuses_of(rows)) == (5, ["hidden"] * 5)
-        monkeypatch.setattr("messaging.admin.desk.jobs.run_slice", lambda pk: run_slice(pk, seconds=-1))
+        monkeypatch.setattr("messaging.moderation.lists.jobs.run_slice", lambda pk: run_slice(pk, seconds=-1))
         decide(admin_client, job, "undo")
         undoing = BulkJob.objects.latest("created_at")
         crash(undoing, monkeypatch)
@@ -715,7 +708,7 @@ class TestUndoingOnPostsOfAnAuthor:
     def test_undoing_a_restoring_leaves_posts_that_it_did_not_restore(
         self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
+        monkeypatch.setattr("messaging.moderation.lists.running.BATCH", 2)
         author = PersonFactory()
         rows = [*MessageFactory.create_batch(2, author=author), MessageFactory(author=author, status="pending")]
         on_posts(author, BulkJob.HIDE_POSTS, boss)
@@ -743,7 +736,7 @@ class TestUndoingOnPostsOfAnAuthor:
     def test_a_post_on_which_a_moderator_has_decided_since_is_refused_and_one_hidden_twice_restored_once(
         self, admin_client: Client, boss: Account, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("messaging.admin.desk.running.BATCH", 2)
+        monkeypatch.setattr("messaging.moderation.lists.running.BATCH", 2)
         author = PersonFactory()
         rows = MessageFactory.create_batch(6, author=author)
         job = start_on_posts_of(author, kind=BulkJob.HIDE_POSTS, by=boss)
@@ -856,7 +849,7 @@ def crash(job: BulkJob, monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr("messaging.admin.desk.running.count_rows", stop)
+        broken.setattr("messaging.moderation.lists.running.count_rows", stop)
         with pytest.raises(KeyboardInterrupt):
             run_slice(job.pk)
 

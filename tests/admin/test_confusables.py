@@ -9,9 +9,9 @@ from django.db import connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messaging.confusables import LETTERS, Likeness, near, skeleton
+from messaging.accounts.confusables import LETTERS, Likeness, near, skeleton
+from messaging.accounts.services import claim_handle, handles_like
 from messaging.models import HandleClaim
-from messaging.services.accounts import claim_handle, handles_like
 
 handles = st.from_regex(r"[a-z0-9_]{3,30}", fullmatch=True)
 

@@ -20,9 +20,9 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from agents.models import AgentRequest
 from kernel.admin import paginator
-from messaging.admin import searching
 from messaging.models import Account, Community, Message, MessageStatus
-from messaging.queries.unpublished import BY_ITS_INDEX, WITH_WORDS, ids_of_unpublished
+from messaging.moderation.lists import filters
+from messaging.moderation.queries import BY_ITS_INDEX, WITH_WORDS, ids_of_unpublished
 from reactions.models import Reaction
 from tests.admin.many_posts import insert_posts
 from tests.admin.pages import page, read
@@ -240,7 +240,7 @@ def sql(statement: str, values: Any = None) -> list[Any]:
 def test_the_admin_finds_old_posts_that_are_not_public_by_their_words(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch, status: str
 ) -> None:
-    monkeypatch.setattr(searching, "NEWEST_MAX", 1)
+    monkeypatch.setattr(filters, "NEWEST_MAX", 1)
     post = MessageFactory(content="The Café, by the pier", payload={"note": "with a lantern"}, status=status)
     for words in ("a pier", "lighthouse"):
         MessageFactory(content=words, status="deleted")

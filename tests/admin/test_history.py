@@ -21,9 +21,9 @@ from pytest_django.plugin import DjangoDbBlocker
 from desk.records import decisions
 from kernel.admin.audit import entries_about, log_decision, log_entries_about
 from messaging.models import Account, Message, PostsChoice
-from messaging.personal_data.erasures import request_erasure
-from messaging.personal_data.jobs import run_due_jobs
-from messaging.services.moderation import approve_message
+from messaging.moderation.services import approve_message
+from messaging.privacy.erasures import request_erasure
+from messaging.privacy.jobs import run_due_jobs
 from tests.admin.bystanders import Unchanged
 from tests.admin.every_page import session_of
 from tests.admin.pages import read

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from messaging.models import Account, ClosedPage, Decision, Message, MessageStatus, Pin
-from messaging.services.moderation import hide_message, restore_message
+from messaging.moderation.services import hide_message, restore_message
 from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
 from tests.agents.factories import agent_with_token

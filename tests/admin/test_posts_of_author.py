@@ -16,10 +16,10 @@ from account_area.moderation.cards import COUNTED_MAX, Card
 from account_area.moderation.cards import cards as cards_of
 from kernel.admin import paginator
 from messaging.models import Account, BulkJob, Community, Message
-from messaging.personal_data.records import AT_ONCE_MAX, is_large
-from messaging.queries.moderation import stored_posts
-from messaging.services import bulk_jobs
-from messaging.services.locking import LONG_STATEMENT_SECONDS
+from messaging.moderation import bulk_jobs
+from messaging.moderation.queries import stored_posts
+from messaging.posts.rights import LONG_STATEMENT_SECONDS
+from messaging.privacy.records import AT_ONCE_MAX, is_large
 from tests.admin.many_posts import insert_posts
 from tests.admin.pages import page
 from tests.agents.factories import TokenHolder, agent_with_token

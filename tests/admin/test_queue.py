@@ -23,10 +23,10 @@ from agents.admin.look_alikes import look_alikes_of, series_base
 from agents.models import Agent, AgentRequest, RefusedCall
 from agents.services import create_token, reject_request
 from kernel.admin.returning import return_url, returning
+from messaging.accounts.services import suspend_person
 from messaging.models import Account, Ban, Decision, Message, SavedList
 from messaging.models.desk import SAVED_MAX
-from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.people import suspend_person
+from messaging.moderation.services import approve_message, hide_message, restore_message
 from tests.admin.bystanders import Unchanged
 from tests.admin.pages import page, read
 from tests.agents.factories import ApprovedFactory, RequestFactory, agent_with_token
@@ -347,7 +347,7 @@ class TestPosts:
 
     def test_a_post_that_returns_to_review_is_not_published_first_again(self, boss: Account) -> None:
         from kernel.changes.models import Change
-        from messaging.services.undoing import return_to_review
+        from messaging.moderation.services import return_to_review
 
         parent = MessageFactory()
         reply = MessageFactory(status="pending", parent=parent)

@@ -11,12 +11,12 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from messaging.admin.desk.running import run_to_end
-from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, BulkJob, Community, Message, MessageStatus, Report
-from messaging.services.bulk_jobs import start_job
-from messaging.services.moderation import hide_message, restore_message
-from messaging.services.reporting import dismiss_reports, reopen_reports
+from messaging.moderation.bulk_jobs import start_job
+from messaging.moderation.lists.running import run_to_end
+from messaging.moderation.reporting import dismiss_reports, reopen_reports
+from messaging.moderation.services import hide_message, restore_message
+from messaging.posts.exceptions import MessageNotFound, NotInThisState
 from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, page, read, rows_of
 from tests.api import Api

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Agent, AgentRequest
 from kernel.admin.exporting import BATCH
 from messaging.models import Account, BulkJob, Message
-from messaging.services.bulk_jobs import start_job
+from messaging.moderation.bulk_jobs import start_job
 from tests.admin.many_posts import insert_posts
 from tests.admin.pages import page
 from tests.agents.factories import RequestFactory, agent_with_token

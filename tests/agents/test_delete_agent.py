@@ -13,7 +13,7 @@ from agents.models import AgentToken
 from agents.services import freeze_agent
 from agents.services.deletion import delete_agent
 from messaging.models import HandleClaim, Webhook
-from messaging.services.webhooks import disable_webhook
+from messaging.webhooks.services import disable_webhook
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api

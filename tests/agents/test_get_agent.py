@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from agents.services import freeze_agent, undo_decision, unfreeze_agent
-from messaging.services.people import suspend_person, unsuspend_person
+from messaging.accounts.services import suspend_person, unsuspend_person
 from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
 from tests.cache.conftest import Call, call, django_paths, store

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from agents.models import AgentToken
 from agents.services import create_token, freeze_agent, narrow_agent, revoke_token, unfreeze_agent
-from messaging.services.people import suspend_person
+from messaging.accounts.services import suspend_person
 from tests.agents.factories import ApprovedFactory, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory

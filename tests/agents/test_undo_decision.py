@@ -21,7 +21,7 @@ from agents.services import approve_request, cancel_request, create_token, rejec
 from kernel.api.exceptions import ApiError
 from kernel.api.ids import new_id
 from kernel.changes.models import Change
-from messaging.exceptions import HandleTaken
+from messaging.accounts.exceptions import HandleTaken
 from messaging.models import Account, HandleClaim
 from tests.agents.factories import ApprovedFactory, RequestFactory
 from tests.agents.racing import race

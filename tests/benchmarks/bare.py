@@ -26,16 +26,16 @@ from agents.authentication import FoundToken
 from kernel.writes.idempotency import STORE
 from kernel.writes.rate_limits import RECORD
 from kernel.writes.transaction import OPENED, combine_statements, open_statement
-from messaging.queries import message_lists
-from messaging.queries.messages import INSERT, VISIBLE_BY_ID, message_from_row, new_message
-from messaging.queries.targets import FIND as FIND_TARGETS
+from messaging.posts import lists
+from messaging.posts.queries import INSERT, VISIBLE_BY_ID, message_from_row, new_message
+from messaging.posts.targets import FIND as FIND_TARGETS
 from reactions import queries as reactions
 
 Answer = tuple[str, bytes]
 
-NEWEST = message_lists.MessageList("")
-NEWEST_OF_PAGE, VALUES = message_lists._where(NEWEST, None, None)
-LIST = message_lists._statement(NEWEST, NEWEST_OF_PAGE, 11, with_top_reply=False, is_weighed=False)
+NEWEST = lists.MessageList("")
+NEWEST_OF_PAGE, VALUES = lists._where(NEWEST, None, None)
+LIST = lists._statement(NEWEST, NEWEST_OF_PAGE, 11, with_top_reply=False, is_weighed=False)
 PEPPER = os.environ["TOKEN_PEPPER"].encode()
 HOURLY_POSTS = 30
 CONFIG = """

@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 
 from agents import tokens
-from messaging.page_ids import normalize
+from messaging.pages.page_ids import normalize
 
 POSTS_A_PAGE = 100
 AGENTS = 20_000

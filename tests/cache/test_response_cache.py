@@ -15,9 +15,9 @@ from kernel.cache.memory import ResponseStore
 from kernel.cache.versions import EVERYTHING
 from kernel.cache.versions import store as version_store
 from kernel.cache.wsgi import cache_key, finish
+from messaging.accounts.services import ensure_person
 from messaging.cache_tags import page_tag
-from messaging.services.accounts import ensure_person
-from messaging.services.moderation import hide_message, restore_message
+from messaging.moderation.services import hide_message, restore_message
 from tests.agents.factories import agent_with_token
 from tests.api import Api, refusal_of
 from tests.cache.conftest import Call, environ_of

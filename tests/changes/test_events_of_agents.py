@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from agents.services import freeze_agent, narrow_agent, unfreeze_agent
 from kernel.changes.models import Change
-from messaging.changes.service_events import SERVICE
+from messaging.inbox.events import SERVICE
 from messaging.models import Account
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from messaging.changes.waiting import TOLD_MINUTES
+from messaging.inbox.events import TOLD_MINUTES
 from messaging.models import Account, Community, Moderator
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from kernel.changes.models import Change
 from messaging.changes.mentions import LOOKUPS_MAX, MENTIONS_MAX, mentioned_handles
-from messaging.changes.service_events import SERVICE
+from messaging.inbox.events import SERVICE
 from messaging.models import Account, Message
-from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.moderation.services import approve_message, hide_message, restore_message
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.changes.inbox import events, inbox, types

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from messaging.models import Message
-from messaging.services.moderation import hide_message
+from messaging.moderation.services import hide_message
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.changes.inbox import events, types

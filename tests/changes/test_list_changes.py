@@ -12,7 +12,7 @@ from kernel.changes.models import Change
 from kernel.changes.pruning import prune
 from kernel.database.sql import database_now
 from messaging.models import Message, Page
-from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.moderation.services import approve_message, hide_message, restore_message
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, SuperAdminFactory

@@ -9,10 +9,10 @@ import pytest
 
 from kernel.database.sql import database_now
 from messaging.models import Account, Message, MessageVersion, PostsChoice
-from messaging.personal_data.erasures import request_erasure
-from messaging.personal_data.jobs import run_due_jobs
-from messaging.services.moderation import approve_message
-from messaging.services.versions import VERSION_DAYS, prune
+from messaging.moderation.services import approve_message
+from messaging.posts.editing import VERSION_DAYS, prune
+from messaging.privacy.erasures import request_erasure
+from messaging.privacy.jobs import run_due_jobs
 from tests.api import Api
 from tests.changes.inbox import types
 from tests.factories import CommunityFactory, PageFactory, PersonFactory, SuperAdminFactory

@@ -19,6 +19,7 @@ from kernel.api.ids import new_id
 from kernel.changes.models import Change
 from kernel.database.sql import database_now
 from kernel.writes.models import RateLimitEvent, StoredResponse
+from messaging.accounts.sessions import end_session, start_session
 from messaging.models import (
     AccountRecord,
     BulkJob,
@@ -34,8 +35,7 @@ from messaging.models import (
     Report,
     SignIn,
 )
-from messaging.personal_data.erasures import request_erasure
-from messaging.services.sessions import end_session, start_session
+from messaging.privacy.erasures import request_erasure
 from moving.models import Move, MovePart, MoveStatus
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
@@ -193,14 +193,14 @@ NOT_BY_AGE = {
 # By function of PRUNERS: makes the rows, at a time of the database.
 EXPIRING: dict[str, Callable[[datetime], None]] = {
     "kernel.writes.pruning.prune": writes,
-    "messaging.personal_data.exports.prune": exports,
-    "messaging.personal_data.records.prune": records,
-    "messaging.services.bulk_jobs.prune": jobs,
-    "messaging.services.pages.prune": pages,
-    "messaging.services.panel_sessions.prune": panel_sessions,
-    "messaging.services.reporting.prune": reports,
-    "messaging.services.sign_ins.prune": sign_ins,
-    "messaging.services.versions.prune": versions,
+    "messaging.privacy.exports.prune": exports,
+    "messaging.privacy.records.prune": records,
+    "messaging.moderation.bulk_jobs.prune": jobs,
+    "messaging.pages.services.prune": pages,
+    "messaging.accounts.sessions.prune_panel_sessions": panel_sessions,
+    "messaging.moderation.reporting.prune": reports,
+    "messaging.accounts.sign_ins.prune": sign_ins,
+    "messaging.posts.editing.prune": versions,
     "agents.denied_calls.prune": refused_calls,
     "embeds.analytics.retention.prune": analytics,
     "embeds.sightings.prune": sightings,
@@ -215,9 +215,9 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
 OF_NO_AGE = {
     "embeds.forgetting.prune": {"deleted embeds"},
     "mails.pruning.prune": {"refused addresses that were removed"},
-    "messaging.services.erased_handles.prune": {"keys of erased handles under the previous key"},
-    "messaging.services.second_factor.prune": {"second factors under the previous key"},
-    "messaging.services.sessions.prune": {"sign-in tokens in clear"},
+    "messaging.privacy.erased_handles.prune": {"keys of erased handles under the previous key"},
+    "messaging.accounts.second_factor.prune": {"second factors under the previous key"},
+    "messaging.accounts.sessions.prune": {"sign-in tokens in clear"},
     "messaging.webhooks.pruning.prune": {"webhook secrets under the previous key"},
 }
 # Kinds of rows of tables without models: `tests/embeds` tests their days.

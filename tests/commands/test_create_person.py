@@ -8,9 +8,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.test import Client
 
+from messaging.accounts.services import authenticate
+from messaging.accounts.visitors import Visitor
 from messaging.models import Account
-from messaging.services.accounts import authenticate
-from messaging.visitors import Visitor
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.commands.running import refused, run_json

@@ -28,10 +28,10 @@ from embeds.analytics import salts
 from embeds.models import DailySalt, DailyVisitors
 from kernel.api.jwt import RefreshToken
 from kernel.database.sql import database_now
+from messaging.accounts.sessions import end_session, start_session
 from messaging.models import Account, Message, Report
-from messaging.services.moderation import hide_message
-from messaging.services.reporting import dismiss_reports
-from messaging.services.sessions import end_session, start_session
+from messaging.moderation.reporting import dismiss_reports
+from messaging.moderation.services import hide_message
 from runtime import scheduler
 from tests.agents.factories import agent_with_token
 from tests.api import Api
@@ -238,9 +238,9 @@ HOST_CLOCK = {
     "embeds/models/host_proof.py": "shows whether a host is proved; queries ask the database",
     "embeds/services.py": "when an embed was changed, which is shown",
     "messaging/models/personal_data.py": "wakes a process, which asks the database",
-    "messaging/personal_data/archive.py": "times in an archive",
-    "messaging/personal_data/erasing.py": "when an erasure has begun, which is shown",
-    "messaging/services/accounts.py": "the last sign-in, which is shown",
+    "messaging/privacy/archive.py": "times in an archive",
+    "messaging/privacy/erasing.py": "when an erasure has begun, which is shown",
+    "messaging/accounts/services.py": "the last sign-in, which is shown",
     "moving/exports/jsonl.py": "the time in an export",
     "moving/uploads.py": "wakes a process, which asks the database",
 }

@@ -19,10 +19,10 @@ from embeds.models import Sighting
 from kernel.database.sql import fetch_one
 from kernel.writes import deletion
 from kernel.writes.models import RateLimitEvent, StoredResponse
+from messaging.accounts.sessions import end_session, start_session
 from messaging.management.commands.prune import MARGIN
 from messaging.models import MessageVersion, Page, PanelSession
-from messaging.services import pages
-from messaging.services.sessions import end_session, start_session
+from messaging.pages import services as pages
 from tests.agents.factories import agent_with_token
 from tests.commands import expiring_rows
 from tests.commands.running import run, run_json

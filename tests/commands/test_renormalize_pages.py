@@ -20,9 +20,9 @@ from kernel.database.sql import database_now
 from messaging.cache_tags import message_tag, page_tag
 from messaging.management.commands import renormalize_pages
 from messaging.models import Message, MovedPage, Page, Pin
-from messaging.page_ids import normalize
-from messaging.services import moving
-from messaging.services.moving import PageBusy, move_page
+from messaging.pages import moving
+from messaging.pages.moving import PageBusy, move_page
+from messaging.pages.page_ids import normalize
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.commands.running import refused, run, run_json
@@ -269,7 +269,7 @@ def test_a_stream_of_the_old_id_follows_the_new_page(old: Page, monkeypatch: pyt
         sources.append(source)
         return open_stream(request, query, source)
 
-    monkeypatch.setattr("messaging.views.changes.open_stream", opened)
+    monkeypatch.setattr("messaging.changes.views.open_stream", opened)
     cursor = changes(OLD_ID)[1]
     run("renormalize_pages", "--apply")
     assert Api().get("/v1/changes/stream", pageId=OLD_ID, cursor=cursor).status == 307

@@ -11,8 +11,8 @@ from agents.services import create_token
 from embeds.host_proofs import add_host
 from embeds.models import Embed, Sighting
 from embeds.services import set_blacklist
-from messaging.fields import EXAMPLE_PAGE_URL
 from messaging.models import Account, Ban, ClosedPage, Community, HiddenHere, Message, Moderator, Page, Pin, Webhook
+from messaging.serializer_fields import EXAMPLE_PAGE_URL
 from moving.models import ImportedPost, Move, MoveStatus
 from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder
 from tests.api import Api

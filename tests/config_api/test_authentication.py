@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from rest_framework_simplejwt.tokens import AccessToken
 
 from kernel.api.jwt import UserToken, issue_user_token
+from messaging.accounts.sessions import start_session
 from messaging.models import Account
-from messaging.services.sessions import start_session
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import AgentAccountFactory, PersonFactory

@@ -188,7 +188,7 @@ def test_a_defect_in_an_operation_is_500(monkeypatch: pytest.MonkeyPatch) -> Non
     def broken(*_args: Any, **_kwargs: Any) -> None:
         raise Broken
 
-    monkeypatch.setattr("messaging.queries.messages.visible_message", broken)
+    monkeypatch.setattr("messaging.posts.queries.visible_message", broken)
     status, body, _response = send("GET", f"/api/messages/{uuid4()}")
     assert (status, body["error"]) == (500, "internal_error")
 

@@ -20,9 +20,9 @@ from embeds.serializers.hosts import EXAMPLE_VALUE
 from kernel.api.openapi.example_values import CURSOR, ID, JWT, TIME
 from kernel.api.openapi.examples import sample
 from kernel.database.sql import database_now
+from messaging.accounts.sessions import start_session
 from messaging.models import Ban, Moderator
-from messaging.serializers.webhooks import EXAMPLE_SECRET
-from messaging.services.sessions import start_session
+from messaging.webhooks.serializers import EXAMPLE_SECRET
 from tests.api import NOTHING, Answer, Api
 from tests.config_api.example_world import Call, ExampleWorld
 from tests.openapi import document

@@ -9,8 +9,8 @@ import pytest
 
 from kernel.api import stored_secrets
 from kernel.api.stored_secrets import SecretLost, encrypted_again, is_rotating
+from messaging.accounts import second_factor
 from messaging.models import erased_handle
-from messaging.services import second_factor
 from messaging.webhooks import secrets
 
 OF_WEBHOOK = "abe50bc01c6442a97b9a7fc3c5038ec4a7ac7c2a5e4f73fa12ff1442dec33d9b0025041c85c1"

@@ -13,7 +13,7 @@ from kernel.database.sql import fetch_one
 from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message, MessageStatus
 from messaging.models.page import PAGE_ID_MAX
-from messaging.services.moderation import hide_message
+from messaging.moderation.services import hide_message
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer, Api
 from tests.factories import MessageFactory, PageFactory, SuperAdminFactory

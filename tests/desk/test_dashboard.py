@@ -23,7 +23,7 @@ from kernel.admin.audit import forget_names_about, log_decision
 from kernel.probes import readiness as probes
 from kernel.probes.readiness import readiness
 from messaging.models import Message
-from messaging.services.moderation import hide_message
+from messaging.moderation.services import hide_message
 from tests.admin.pages import read
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.days import today

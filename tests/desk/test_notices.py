@@ -19,7 +19,7 @@ from kernel.changes.models import Change
 from kernel.database.sql import database_now
 from mails.kinds import Frequency, Kind
 from mails.preferences import preferences_of, set_preferences, unsubscribe
-from messaging.changes.service_events import ServiceEvent
+from messaging.inbox.events import ServiceEvent
 from messaging.models import Account
 from tests.agents.factories import RequestFactory
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory

@@ -17,11 +17,11 @@ from agents.services import freeze_agent
 from kernel.personal_data import Subject
 from messaging.models import Account, AccountRecord, AccountRecordPart
 from messaging.models.personal_data import EXPORT_LIFETIME
-from messaging.personal_data import erasers, records
-from messaging.personal_data.archive import write_archive
-from messaging.personal_data.exports import exports_of
-from messaging.personal_data.jobs import run_due_jobs
-from messaging.services.moderation import hide_message
+from messaging.moderation.services import hide_message
+from messaging.privacy import erasers, records
+from messaging.privacy.archive import write_archive
+from messaging.privacy.exports import exports_of
+from messaging.privacy.jobs import run_due_jobs
 from tests.admin.pages import page
 from tests.agents.factories import agent_with_token
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
@@ -97,7 +97,7 @@ def test_the_page_of_an_account_leads_there(admin_client: Client) -> None:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> Account:
     """A person whose record is too large for one request."""
-    monkeypatch.setattr("messaging.personal_data.records.AT_ONCE_MAX", 1)
+    monkeypatch.setattr("messaging.privacy.records.AT_ONCE_MAX", 1)
     person: Account = PersonFactory()
     post = MessageFactory(author=person, content="Mine.")
     hide_message(message_id=post.pk, by=SuperAdminFactory(), reason="Spam.")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from messaging.communities.bans import ban_account
+from messaging.communities.services import create_community
 from messaging.models import Account, Community, Message
-from messaging.services.bans import ban_account
-from messaging.services.communities import create_community
-from messaging.services.moderating import change_rules
+from messaging.moderation.moderators import change_rules
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer, Api
 from tests.embeds.making import an_embed

@@ -12,7 +12,7 @@ from embeds.analytics.ingest import add_event, path_of
 from embeds.models import Embed, Sighting
 from embeds.services import create_embed
 from messaging.models import Account
-from messaging.page_ids import normalize
+from messaging.pages.page_ids import normalize
 from tests.factories import CommunityFactory, PersonFactory
 
 INSTANCES = "/api/embeds/instances"

@@ -11,10 +11,10 @@ from kernel.changes import reading
 from kernel.changes.streams.rendering import render
 from kernel.changes.streams.sources import Source
 from messaging.changes.items import items_of
+from messaging.changes.views import channel_of
+from messaging.communities.services import create_community
 from messaging.models import Account, Community, Message, Page
-from messaging.page_ids import normalize
-from messaging.services.communities import create_community
-from messaging.views.changes import channel_of
+from messaging.pages.page_ids import normalize
 from tests.api import Api
 from tests.embeds.making import an_embed
 from tests.factories import PageFactory, PersonFactory

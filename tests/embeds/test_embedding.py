@@ -14,10 +14,10 @@ from django.test import Client
 from embeds.models import Embed
 from embeds.services import create_embed, end_embed, update_embed
 from kernel.api.exceptions import ApiError
+from messaging.communities.moderators import remove_moderator
+from messaging.communities.services import create_community
 from messaging.models import Account, Community, Decision, Embedding, Message, Moderator, Webhook
-from messaging.services.communities import create_community
-from messaging.services.moderating import change_rules
-from messaging.services.moderators import remove_moderator
+from messaging.moderation.moderators import change_rules
 from tests.admin.bystanders import Unchanged
 from tests.admin.pages import page as admin_page
 from tests.agents.racing import race

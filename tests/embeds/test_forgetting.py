@@ -16,8 +16,8 @@ from embeds.personal_data import erase
 from embeds.services import delete_embed
 from kernel.personal_data import Subject
 from messaging.models import Webhook, WebhookTarget
-from messaging.personal_data.erasing import heirs
-from messaging.services.webhooks import create_webhook
+from messaging.privacy.erasing import heirs
+from messaging.webhooks.services import create_webhook
 from tests.agents.racing import race
 from tests.api import Api
 from tests.embeds.making import an_embed, send

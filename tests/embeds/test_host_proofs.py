@@ -30,8 +30,9 @@ from embeds.models import HostProof, HostState
 from embeds.models.host_proof import VALUE
 from kernel.api.exceptions import InvalidInput, RateLimited
 from kernel.database.sql import database_now
-from messaging.exceptions import CommunityNotFound, ModeratorRequired
 from messaging.models import Account, Community, Moderator
+from messaging.moderation.exceptions import ModeratorRequired
+from messaging.posts.exceptions import CommunityNotFound
 from tests.commands.running import run_json
 from tests.embeds.name_server import SILENCE, NameServer, name_server
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory

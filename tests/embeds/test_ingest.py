@@ -12,7 +12,7 @@ from django.db import connection
 from embeds.analytics import salts
 from embeds.analytics.ingest import path_of
 from embeds.models import Embed, EmbedStatus
-from messaging.page_ids import normalize
+from messaging.pages.page_ids import normalize
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.embeds.making import EVENTS, UNKNOWN_ID, an_embed, every_row, rows_of, send

@@ -14,7 +14,7 @@ from embeds.models import Embed, EmbedStatus
 from embeds.services import disable_embed
 from kernel.api.ids import is_id
 from messaging.models import Community, Webhook, WebhookTarget
-from messaging.services.webhooks import create_webhook
+from messaging.webhooks.services import create_webhook
 from tests.api import Answer, Api
 from tests.embeds.making import INSTANCES, an_embed
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory

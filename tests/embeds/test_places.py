@@ -13,7 +13,7 @@ from django.utils import timezone
 from embeds.models import Embed, EmbedStatus, HostProof, HostState
 from embeds.services import trust_embed, untrust_embed, update_embed
 from messaging.models import Account, Community, Message, Moderator
-from messaging.services.pages import normalize_url
+from messaging.pages.services import normalize_url
 from tests.api import Api
 from tests.embeds.making import EVENTS, an_embed
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory

@@ -17,16 +17,15 @@ from kernel.changes import reading
 from kernel.changes.streams.rendering import render
 from kernel.changes.streams.sources import Source
 from messaging.changes.items import items_of
+from messaging.changes.views import channel_of
+from messaging.communities.bans import ban_account, lift_ban
+from messaging.communities.services import create_community
 from messaging.models import Message, Page, PostsChoice
-from messaging.page_ids import normalize
-from messaging.personal_data.erasures import request_erasure
-from messaging.personal_data.jobs import run_due_jobs
-from messaging.services.bans import ban_account, lift_ban
-from messaging.services.communities import create_community
-from messaging.services.hiding_here import hide_here, show_here
-from messaging.services.moderation import hide_message
-from messaging.services.pinning import pin_message, unpin_message
-from messaging.views.changes import channel_of
+from messaging.moderation.pages import hide_here, pin_message, show_here, unpin_message
+from messaging.moderation.services import hide_message
+from messaging.pages.page_ids import normalize
+from messaging.privacy.erasures import request_erasure
+from messaging.privacy.jobs import run_due_jobs
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.embeds.making import UNKNOWN_ID, an_embed
@@ -363,7 +362,7 @@ def test_a_long_page_of_others_hides_no_post_of_the_community(
     community_site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Strangers may write more posts than a filter searches at a time."""
-    monkeypatch.setattr("messaging.queries.message_lists.SCAN_MAX", 3)
+    monkeypatch.setattr("messaging.posts.lists.SCAN_MAX", 3)
     site = community_site
     site.post(site.owner, "own", communityId=str(site.community.pk))
     for _ in range(8):

@@ -12,9 +12,9 @@ from embeds.content_rules import LISTS_MAX
 from embeds.models import Embed, EmbedStatus
 from embeds.services import delete_embed
 from kernel.database.sql import fetch_all
-from messaging.content_rules import community_columns
+from messaging.communities.content_rules import community_columns
 from messaging.models import Community, Message, Moderator, Page
-from messaging.page_ids import normalize
+from messaging.pages.page_ids import normalize
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.embeds.making import an_embed

@@ -9,9 +9,9 @@ import pytest
 
 from kernel.database.sql import sqlstate
 from kernel.writes import retries
-from messaging.exceptions import NotInThisState
 from messaging.models import Account, Message
-from messaging.services.moderation import hide_message, restore_message
+from messaging.moderation.services import hide_message, restore_message
+from messaging.posts.exceptions import NotInThisState
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Api

@@ -17,10 +17,16 @@ import pytest
 from django.db import connection, transaction
 
 from messaging.models import Account, Community, CommunityCount, Message, Page, PageCommunityCount, PageCount
-from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.moving import move_page
-from messaging.services.reporting import dismiss_reports, reopen_reports
-from messaging.services.undoing import return_to_review, undo_hiding, undo_restoring
+from messaging.moderation.reporting import dismiss_reports, reopen_reports
+from messaging.moderation.services import (
+    approve_message,
+    hide_message,
+    restore_message,
+    return_to_review,
+    undo_hiding,
+    undo_restoring,
+)
+from messaging.pages.moving import move_page
 from moving.imports.undoing import begin_undo, undo
 from moving.models import Move
 from moving.own_format import FORMAT, VERSION

@@ -12,11 +12,11 @@ import pytest
 from messaging.feeds.atom import to_atom
 from messaging.feeds.feed import Feed, feed_of_page
 from messaging.feeds.json_feed import to_json_feed
+from messaging.feeds.queries import POSTS_MAX, FeedPost
 from messaging.markdown import html
 from messaging.markdown.html import UNITS_MAX, cost_of
 from messaging.markdown.rules import RULES
 from messaging.models.message import CONTENT_MAX
-from messaging.queries.feeds import POSTS_MAX, FeedPost
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from messaging.admin.communities import CommunityAdmin
+from messaging.accounts.services import ensure_person
+from messaging.communities.admin import CommunityAdmin
+from messaging.communities.services import change_community
 from messaging.models import Community, Page
-from messaging.services.accounts import ensure_person
-from messaging.services.communities import change_community
-from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.moving import move_page
+from messaging.moderation.services import approve_message, hide_message, restore_message
+from messaging.pages.moving import move_page
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.cache.conftest import Call, call, django_paths, store

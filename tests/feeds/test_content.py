@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from messaging.feeds.atom import FORBIDDEN, to_atom
 from messaging.feeds.feed import PAGES, Feed, feed_of_community, feed_of_page
 from messaging.feeds.json_feed import to_json_feed
+from messaging.feeds.queries import POSTS_MAX, FeedPost
 from messaging.markdown.html import to_html
 from messaging.models.message import CONTENT_MAX
-from messaging.page_ids import URL_MAX
-from messaging.queries.feeds import POSTS_MAX, FeedPost
-from messaging.queries.page_sizes import PAGE_BYTES
+from messaging.pages.page_ids import URL_MAX
+from messaging.posts.message_sizes import PAGE_BYTES
 from tests.feeds import reading
 
 pytestmark = pytest.mark.django_db

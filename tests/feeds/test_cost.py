@@ -11,9 +11,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django.plugin import DjangoDbBlocker
 
+from messaging.feeds.queries import POSTS_MAX
 from messaging.models import Community, Page
-from messaging.queries import message_lists
-from messaging.queries.feeds import POSTS_MAX
+from messaging.posts import lists
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
 from tests.module_rows import undone_after_module
@@ -85,10 +85,10 @@ def test_a_list_by_community_does_not_use_the_index_of_feeds(pages: tuple[Page, 
     """With an index of the community itself, the generic plan read all its posts: 75,000, in 43 ms instead of 0.1."""
     _large, community, small = pages
     filters = {"community_id": community.pk}
-    asked = message_lists.MessageList(small.pk, filters=filters)
-    where, values = message_lists._where(asked, None, None)
+    asked = lists.MessageList(small.pk, filters=filters)
+    where, values = lists._where(asked, None, None)
     where = " AND ".join([where, *asked.filtered])
-    statement = message_lists._statement(asked, where, 11, with_top_reply=False, is_weighed=False)
+    statement = lists._statement(asked, where, 11, with_top_reply=False, is_weighed=False)
     for number, name in enumerate(values, 1):
         statement = statement.replace(f"%({name})s", f"${number}")
     with connection.cursor() as cursor:

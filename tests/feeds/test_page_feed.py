@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from messaging.models import Account, Message, Page
-from messaging.services.moving import move_page
+from messaging.pages.moving import move_page
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
 from tests.feeds.reading import get, read, read_both

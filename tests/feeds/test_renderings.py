@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from messaging.feeds import renderings
+from messaging.feeds.renderings import STORED_FROM, Source, render_texts
 from messaging.markdown import html
 from messaging.markdown.html import UNITS_MAX, cost_of
 from messaging.models import Message, Rendering
-from messaging.services import renderings
-from messaging.services.renderings import STORED_FROM, Source, render_texts
 from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import MessageFactory, PageFactory, PersonFactory

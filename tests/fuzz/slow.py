@@ -19,7 +19,7 @@ from kernel.api.exceptions import ApiError
 from messaging.changes.mentions import mentioned_handles
 from messaging.markdown.html import cost_of, render
 from messaging.models.message import CONTENT_MAX
-from messaging.page_ids import InvalidUrl, normalize
+from messaging.pages.page_ids import InvalidUrl, normalize
 from messaging.word_lists import compile_words
 from tests.markdown.cases import PARTS, REPEATED
 

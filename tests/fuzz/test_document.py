@@ -15,7 +15,7 @@ from agents.views.public import PATH as AGENT
 from embeds.views.hosts import PATH as HOST
 from kernel.api.fields import Id, Object, Text
 from kernel.api.operations import all_operations
-from messaging.views.feeds import COMMUNITY, PAGE
+from messaging.feeds.views import COMMUNITY, PAGE
 from tests.openapi import document, properties_of, required_of, resolved
 
 FROM_BODY = "$response.body#/"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from messaging.exceptions import NotInThisState
-from messaging.services.moderation import hide_message, restore_message
+from messaging.moderation.services import hide_message, restore_message
+from messaging.posts.exceptions import NotInThisState
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import PageFactory, SuperAdminFactory

@@ -22,10 +22,10 @@ from mails.kinds import Frequency, Kind, next_mail_at
 from mails.models import Mailing, Notice
 from mails.preferences import set_preferences
 from mails.recipients import recipients_of
-from messaging.changes.service_events import ServiceEvent, about_stored_post
+from messaging.inbox.events import ServiceEvent, about_stored_post
 from messaging.models import Message, Moderator
 from messaging.models.community import PreModeration
-from messaging.services.moderation import hide_message
+from messaging.moderation.services import hide_message
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from markdown_it.rules_inline import StateInline
 
 from messaging.changes.mentions import MENTION
-from messaging.excerpts import excerpt
 from messaging.markdown import reading
 from messaging.markdown.html import rendered, to_html, to_plain
 from messaging.markdown.reading import as_read, text_nodes
 from messaging.markdown.rules import LABEL_MAX, LABEL_READS, LEVEL_MAX, RULES
 from messaging.markdown.tree import DEPTH_MAX, Node, parse
+from messaging.posts.excerpts import excerpt
 from tests.markdown.cases import CASES, LENGTH, LONGEST_ADDRESS, PARTS, TOO_LONG_ADDRESSES, longest_texts, texts_of
 
 # Blocks, marks in a paragraph, and a link.

@@ -11,7 +11,7 @@ from django.db.models import F
 
 from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Message
-from messaging.services.moderation import hide_message
+from messaging.moderation.services import hide_message
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory

@@ -10,11 +10,11 @@ import pytest
 from django.contrib.admin.models import LogEntry
 
 from kernel.changes.models import Change
-from messaging.exceptions import MessageEdited, NotInThisState
 from messaging.models import Message, MessageStatus, Report
-from messaging.services import moderating
-from messaging.services.moderation import approve_message
-from messaging.services.reporting import dismiss_reports
+from messaging.moderation import moderators
+from messaging.moderation.reporting import dismiss_reports
+from messaging.moderation.services import approve_message
+from messaging.posts.exceptions import MessageEdited, NotInThisState
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 
@@ -68,7 +68,7 @@ def test_a_post_with_the_text_that_was_seen_is_approved() -> None:
         assert approve_message(message_id=post.pk, by=boss, seen_at=seen_at).status == PUBLISHED, fields
 
 
-@pytest.mark.parametrize("decide", [approve_message, moderating.approve])
+@pytest.mark.parametrize("decide", [approve_message, moderators.approve])
 def test_a_decision_without_the_time_applies_to_any_text(decide: Callable[..., Message]) -> None:
     post = a_post(status=PENDING, edited_at=LATER)
     assert decide(message_id=post.pk, by=SuperAdminFactory()).status == PUBLISHED
@@ -89,7 +89,7 @@ def test_keeping_a_reported_post_neither_publishes_nor_keeps_a_later_text(status
     """An edit makes a published post pending where posts wait for approval."""
     post = report(a_post(status=status, held_after_edit=status == PENDING, edited_at=LATER))
     with pytest.raises(MessageEdited):
-        moderating.approve(message_id=post.pk, by=SuperAdminFactory(), seen_at=T)
+        moderators.approve(message_id=post.pk, by=SuperAdminFactory(), seen_at=T)
     assert unchanged(post)
     assert Report.objects.get().closed_at is None
 
@@ -97,7 +97,7 @@ def test_keeping_a_reported_post_neither_publishes_nor_keeps_a_later_text(status
 def test_a_post_that_was_deleted_since_has_another_status() -> None:
     post = a_post(status=MessageStatus.DELETED, edited_at=None, updated_at=LATER)
     with pytest.raises(NotInThisState):
-        moderating.approve(message_id=post.pk, by=SuperAdminFactory(), seen_at=T)
+        moderators.approve(message_id=post.pk, by=SuperAdminFactory(), seen_at=T)
 
 
 def waiting_post() -> tuple[Api, Api, dict[str, Any]]:

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 
 from messaging.models import Account, Community, Moderator, Page
-from messaging.personal_data.erasing import heirs
-from messaging.queries.joins import JOINS
-from messaging.queries.messages import COLUMNS
+from messaging.posts.message_fields import JOINS
+from messaging.posts.queries import COLUMNS
+from messaging.privacy.erasing import heirs
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.plans import indexes, plan_of, rows_read

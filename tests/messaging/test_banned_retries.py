@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from messaging.services.bans import ban_account
+from messaging.communities.bans import ban_account
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory

@@ -11,12 +11,12 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from messaging.communities.bans import OPEN
 from messaging.models import Account, ClosedPage, Community, Decision, Message, MovedPage, Page
-from messaging.queries.discussions import FIND, IS_CLOSED
-from messaging.services import pages
-from messaging.services.bans import OPEN
-from messaging.services.closing import close_discussion
-from messaging.services.moving import move_page
+from messaging.pages import services as pages
+from messaging.pages.closing import close_discussion
+from messaging.pages.discussions import FIND, IS_CLOSED
+from messaging.pages.moving import move_page
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api
@@ -285,7 +285,7 @@ def test_a_closing_waits_for_the_posts_that_have_begun(community: Community, pag
     read, go_on = Event(), Event()
 
     def write_slowly() -> None:
-        from messaging.services import messages
+        from messaging.posts import services as messages
 
         ask = messages.open_discussion
 

@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import pytest
 
+from messaging.communities.services import ensure_community
 from messaging.models import Community, Decision, MessageStatus
 from messaging.models.message import Message
-from messaging.services.communities import ensure_community
-from messaging.services.moderation import hide_message
+from messaging.moderation.services import hide_message
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.cache.conftest import Call, call, django_paths, store

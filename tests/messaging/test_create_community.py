@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from kernel.api.exceptions import InvalidInput
-from messaging.exceptions import CommunityCreationClosed, SlugTaken, TooManyCommunities
+from messaging.communities.services import create_community
 from messaging.models import Community, Decision, Moderator
 from messaging.models.community import CREATED_MAX, SLUG_MAX
-from messaging.services.communities import create_community
+from messaging.moderation.exceptions import CommunityCreationClosed, SlugTaken, TooManyCommunities
 from tests.agents.racing import race
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 

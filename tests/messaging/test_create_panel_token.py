@@ -10,9 +10,8 @@ from django.db.models.functions import Now
 
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import all_operations
+from messaging.accounts.services import choose_password, suspend_person, unsuspend_person
 from messaging.models import Account, PanelSession
-from messaging.services.accounts import choose_password
-from messaging.services.people import suspend_person, unsuspend_person
 from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.factories import AgentAccountFactory, PersonFactory, SuperAdminFactory

@@ -12,9 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from kernel.database.sql import execute
-from messaging.exceptions import NotInThisState
 from messaging.models import Message, MessageVersion, Report
-from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.moderation.services import approve_message, hide_message, restore_message
+from messaging.posts.exceptions import NotInThisState
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory

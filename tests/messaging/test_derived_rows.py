@@ -14,9 +14,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from messaging.models import CommunityCount, Message, MessageStatus, Page, PageCommunityCount, PageCount, SearchEntry
-from messaging.queries.unpublished import ids_of_unpublished
-from messaging.services.moderation import hide_message, restore_message
-from messaging.services.moving import move_page
+from messaging.moderation.queries import ids_of_unpublished
+from messaging.moderation.services import hide_message, restore_message
+from messaging.pages.moving import move_page
 from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory

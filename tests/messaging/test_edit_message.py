@@ -12,11 +12,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from kernel.writes.models import RateLimitEvent
+from messaging.accounts.names import is_visible_text
 from messaging.models import Message, MessageVersion
 from messaging.models.message import EDITS_MAX
-from messaging.names import is_visible_text
-from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.versions import VERSION_DAYS, prune
+from messaging.moderation.services import approve_message, hide_message, restore_message
+from messaging.posts.editing import VERSION_DAYS, prune
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer, Api
 from tests.changes.inbox import types

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from messaging.models import Account, Message
-from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.moderation.services import approve_message, hide_message, restore_message
 from tests.api import Api
 from tests.changes.inbox import types
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from messaging.models import MessageStatus, Page
-from messaging.page_ids import normalize
+from messaging.pages.page_ids import normalize
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import MessageFactory, PageFactory

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 
 from messaging.models import Message
-from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.moderation.services import approve_message, hide_message, restore_message
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Api

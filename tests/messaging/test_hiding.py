@@ -13,11 +13,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from kernel.changes.wakeups import NOTIFY
-from messaging.admin.desk import running
-from messaging.exceptions import NotInThisState
 from messaging.models import Account, Message
-from messaging.services import hiding
-from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.moderation import services as hiding
+from messaging.moderation.lists import running
+from messaging.moderation.services import approve_message, hide_message, restore_message
+from messaging.posts.exceptions import NotInThisState
 from tests.admin.pages import decide, page
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 from django.contrib.admin.models import LogEntry
 
+from messaging.communities.services import create_community
 from messaging.models import Account, Community, Decision, HiddenHere, Message
-from messaging.services.communities import create_community
 from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from messaging.accounts.names import is_visible_text
 from messaging.models import Message
-from messaging.names import is_visible_text
 from tests.api import Api
 from tests.factories import MessageFactory, PageFactory, PersonFactory
 

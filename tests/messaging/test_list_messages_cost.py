@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.plugin import DjangoDbBlocker
 
 from messaging.models import Message
-from messaging.queries import message_lists
-from messaging.queries.participants import READ_MAX, statement_of
+from messaging.pages.presence import READ_MAX, statement_of
+from messaging.posts import lists
 from tests.api import Api
 from tests.embeds.making import an_embed
 from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PageFactory, PersonFactory
@@ -117,7 +117,7 @@ def test_a_filter_that_few_posts_match_reads_a_bounded_number_of_rows(
     long_page: dict[str, str], monkeypatch: pytest.MonkeyPatch, sort: str, limit: int
 ) -> None:
     # Less than the default: in a table as small as this one, 5,000 rows are an eighth of all.
-    monkeypatch.setattr(message_lists, "SCAN_MAX", SCANNED)
+    monkeypatch.setattr(lists, "SCAN_MAX", SCANNED)
     rare = Message.objects.filter(page=long_page["page"], parent=None, status="published", reaction_total=3)
     of_page = rare.order_by("created_at").values_list("pk", flat=True)
     rare = rare.filter(pk__in=[of_page[number] for number in (0, 1_500, 3_000)])
@@ -140,7 +140,7 @@ def test_a_filter_that_few_posts_match_reads_a_bounded_number_of_rows(
 def test_a_filter_that_few_replies_match_reads_a_bounded_number_of_rows(
     long_page: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_lists, "SCAN_MAX", 500)
+    monkeypatch.setattr(lists, "SCAN_MAX", 500)
     oldest = Message.objects.filter(parent=long_page["parent"], status="published").earliest("created_at")
     Message.objects.filter(pk=oldest.pk).update(tag_type="rare")
     url = f"{PATH}?pageId={long_page['page']}&parentId={long_page['parent']}&tagType=rare"

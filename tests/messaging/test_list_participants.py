@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from messaging.models import MessageStatus, Page
-from messaging.queries import participants
-from messaging.services.moderation import hide_message
-from messaging.services.moving import move_page
+from messaging.moderation.services import hide_message
+from messaging.pages import presence
+from messaging.pages.moving import move_page
 from tests.api import Api
 from tests.cache.conftest import Call, call, django_paths, store
 from tests.factories import MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
@@ -50,7 +50,7 @@ def test_authors_of_posts_that_are_not_public_are_not_listed() -> None:
 
 
 def test_at_most_a_hundred_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(participants, "PARTICIPANTS_MAX", 2)
+    monkeypatch.setattr(presence, "PARTICIPANTS_MAX", 2)
     page = PageFactory()
     for _ in range(3):
         MessageFactory(page=page)

@@ -10,8 +10,8 @@ from django.conf import settings
 
 from kernel.writes.idempotency import IdempotentRequest
 from messaging.models import Page
-from messaging.page_ids import normalize
-from messaging.services.moving import move_page
+from messaging.pages.moving import move_page
+from messaging.pages.page_ids import normalize
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import MessageFactory, PageFactory, PersonFactory

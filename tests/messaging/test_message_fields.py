@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from messaging.queries.message_fields import BODY_FIELDS, CONTENT_FIELDS, MESSAGE_FIELDS
-from messaging.queries.messages import EXPRESSIONS, message_from_row
+from messaging.posts.message_fields import BODY_FIELDS, CONTENT_FIELDS, MESSAGE_FIELDS
+from messaging.posts.queries import EXPRESSIONS, message_from_row
 
 
 def test_the_source_of_each_body_field_is_its_column() -> None:

@@ -11,12 +11,11 @@ import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
 from kernel.api.ids import new_id
-from messaging.fields import CONTEXT_ANCHOR_MAX
 from messaging.models import Message, Page
 from messaging.models.message import ANCHOR_TEXT_MAX, ATTACHMENT_URL_MAX, ATTACHMENTS_MAX, CONTENT_MAX
-from messaging.queries import message_lists, message_sizes
-from messaging.queries.message_sizes import FEW
-from messaging.queries.page_sizes import PAGE_BYTES
+from messaging.posts import lists, message_sizes
+from messaging.posts.message_sizes import FEW, PAGE_BYTES
+from messaging.serializer_fields import CONTEXT_ANCHOR_MAX
 from tests.api import Api
 from tests.factories import CommunityFactory, PageFactory, PersonFactory
 from tests.messaging.walking import pages_of
@@ -197,11 +196,11 @@ def test_the_size_counts_the_long_columns() -> None:
         "reaction_counts": {"👍": 1},
     }
     post = insert(PageFactory(), 1, fields=fields, quote=quoted)[0]
-    asked = message_lists.MessageList(str(post.page_id))
-    where, values = message_lists._where(asked, None, None)
-    statement = message_lists._statement(asked, where, 2, with_top_reply=True, is_weighed=False)
+    asked = lists.MessageList(str(post.page_id))
+    where, values = lists._where(asked, None, None)
+    statement = lists._statement(asked, where, 2, with_top_reply=True, is_weighed=False)
     (row,) = message_sizes.fetch_all(statement, values)
     long = ("content", post.page.normalized_url, "quoted", '{"p": 1}', "anchor", '{"c": 1}', "[]", '{"👍": 1}')
     assert message_sizes.WEIGHED_OF(row) == long
-    assert row[message_lists.TOP_ID] is None
+    assert row[lists.TOP_ID] is None
     assert isinstance(row[0], UUID)

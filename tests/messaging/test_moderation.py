@@ -9,9 +9,9 @@ from uuid import UUID, uuid4
 import pytest
 from django.contrib.admin.models import LogEntry
 
-from messaging.exceptions import MessageNotFound, NotInThisState
 from messaging.models import Account, Message, MessageStatus
-from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.moderation.services import approve_message, hide_message, restore_message
+from messaging.posts.exceptions import MessageNotFound, NotInThisState
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Api

@@ -20,7 +20,7 @@ from account_area.moderation.counts import Waiting, numbers_of, waiting_for, wai
 from kernel.api.pagination import CursorPage
 from messaging.models import Community, Message, Moderator, Report
 from messaging.models.moderation import QueueState
-from messaging.queries import moderation
+from messaging.moderation import queries as moderation
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.module_rows import undone_after_module
 from tests.plans import generic_plan, plan_of, rows_read

@@ -11,9 +11,9 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
+from messaging.communities.services import create_community
 from messaging.models import Account, Ban, Community, Decision, Message, Moderator
-from messaging.personal_data.erasing import heirs
-from messaging.services.communities import create_community
+from messaging.privacy.erasing import heirs
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from agents.models import AgentRequest, AgentToken
 from embeds.models import Embed
+from messaging.accounts.names import validate_name
 from messaging.models import Account, Community
-from messaging.names import validate_name
 from tests.admin.pages import page
 from tests.agents.factories import ApprovedFactory
 from tests.api import Api

@@ -22,7 +22,7 @@ STEPS = "tests.messaging.new_field_steps"
 
 MODEL = Path("messaging/models/message.py")
 MODEL_FIELD = "    reading_level = models.CharField(max_length=32, null=True, blank=True)\n"
-TABLE = Path("messaging/queries/message_fields.py")
+TABLE = Path("messaging/posts/message_fields.py")
 TABLE_ROW = """    MessageField(
         "readingLevel", CharField(allow_null=True), body=Text(source="reading_level", required=False, cap=32)
     ),

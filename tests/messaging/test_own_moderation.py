@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from embeds.models import Embed
 from embeds.services import update_embed
+from messaging.communities.services import create_community
 from messaging.models import Account, Community, MessageStatus, Report
-from messaging.queries import moderation
-from messaging.services.communities import create_community
+from messaging.moderation import queries as moderation
 from tests.api import Answer, Api
 from tests.embeds.making import UNKNOWN_ID, an_embed
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from messaging.page_ids import URL_MAX, InvalidUrl, NormalizedUrl, Rule, is_page_id, is_tracking, normalize
+from messaging.pages.page_ids import URL_MAX, InvalidUrl, NormalizedUrl, Rule, is_page_id, is_tracking, normalize
 from tests.messaging.growth import is_linear
 from tests.messaging.page_pairs import DIFFERENT, SAME
 

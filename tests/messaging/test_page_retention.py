@@ -13,8 +13,8 @@ from django.db import connection, transaction
 
 from kernel.database.sql import database_now, execute
 from messaging.models import Message, Page
-from messaging.services import pages
-from messaging.services.pages import delete_unused_pages, normalize_url
+from messaging.pages import services as pages
+from messaging.pages.services import delete_unused_pages, normalize_url
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.commands.running import run_json

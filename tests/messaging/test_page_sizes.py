@@ -13,9 +13,8 @@ from kernel.changes.log import NewChange, append
 from messaging.models import Account, Community, Message, MessageStatus, Page, Report
 from messaging.models.message import CONTENT_MAX
 from messaging.models.report import NOTE_MAX
-from messaging.queries.message_sizes import messages_by_id
-from messaging.queries.moderation import recent_posts
-from messaging.queries.page_sizes import PAGE_BYTES
+from messaging.moderation.queries import recent_posts
+from messaging.posts.message_sizes import PAGE_BYTES, messages_by_id
 from tests.api import Api
 from tests.factories import CommunityFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_message_list_size import at_all_caps, insert

@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from messaging.models import Account, Community, Decision, Message, Page, Pin
-from messaging.queries.discussions import pinned_of
-from messaging.services.moving import move_page
+from messaging.pages.discussions import pinned_of
+from messaging.pages.moving import move_page
 from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory

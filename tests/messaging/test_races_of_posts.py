@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.db.models import Count, F, Q
 
-from messaging.exceptions import NotInThisState
 from messaging.models import Account, Message, MessageVersion
-from messaging.services.moderation import hide_message, restore_message
+from messaging.moderation.services import hide_message, restore_message
+from messaging.posts.exceptions import NotInThisState
 from tests.agents.racing import race
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory

@@ -9,10 +9,10 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
-from messaging.exceptions import NotInThisState
 from messaging.models import Account, Community, Message, Report
-from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.reporting import CLOSED_DAYS, dismiss_reports, prune
+from messaging.moderation.reporting import CLOSED_DAYS, dismiss_reports, prune
+from messaging.moderation.services import approve_message, hide_message, restore_message
+from messaging.posts.exceptions import NotInThisState
 from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.changes.inbox import events, types

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from pytest_django.plugin import DjangoDbBlocker
 
-from messaging.queries import search
+from messaging.search import queries as search
 from tests import plans
 from tests.api import Api
 from tests.factories import MessageFactory, PageFactory

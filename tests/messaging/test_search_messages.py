@@ -15,8 +15,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from messaging.models import Message, MessageStatus, Page
-from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.moving import move_page
+from messaging.moderation.services import approve_message, hide_message, restore_message
+from messaging.pages.moving import move_page
 from messaging.word_lists.characters import UNSPACED
 from tests.agents.factories import agent_with_token
 from tests.api import Api

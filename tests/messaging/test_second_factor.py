@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from kernel.api import jwt
 from kernel.second_factor import needs_second_factor
+from messaging.accounts import second_factor
 from messaging.models import Account
-from messaging.services import second_factor
 from tests.account_area import second_factors
 from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
 from tests.agents.factories import RequestFactory

@@ -14,8 +14,8 @@ from django.contrib.auth.management.commands import changepassword
 from django.core.management import call_command
 from django.test import Client
 
+from messaging.accounts.services import ensure_person
 from messaging.models import Account
-from messaging.services.accounts import ensure_person
 from tests.agents.racing import race
 from tests.api import Answer, Api
 from tests.config_api.test_authentication import claims, signed

@@ -13,8 +13,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from kernel.api.jwt import AccessToken, RefreshToken
+from messaging.accounts.sessions import start_session
 from messaging.models import Account, HandleClaim
-from messaging.services.sessions import start_session
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api

@@ -10,8 +10,8 @@ from django.db import DatabaseError
 from django.test import Client
 from django.utils import timezone
 
+from messaging.accounts import sign_ins
 from messaging.models import Account, SignIn
-from messaging.services import sign_ins
 from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
 from tests.admin.pages import page, read, rows_of
 from tests.api import Api

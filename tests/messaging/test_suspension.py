@@ -9,10 +9,10 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from agents.services import freeze_agent
-from messaging.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
+from messaging.accounts.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
+from messaging.accounts.services import suspend_person, unsuspend_person
 from messaging.models import Account, PostsChoice
-from messaging.personal_data.erasures import cancel_erasure, request_erasure
-from messaging.services.people import suspend_person, unsuspend_person
+from messaging.privacy.erasures import cancel_erasure, request_erasure
 from tests.admin.pages import decide, page
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race

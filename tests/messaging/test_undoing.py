@@ -7,11 +7,17 @@ from collections.abc import Callable
 import pytest
 from django.contrib.admin.models import LogEntry
 
-from messaging.exceptions import NotInThisState
 from messaging.models import Account, Decision, Message, Report
-from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.reporting import dismiss_reports, reopen_reports
-from messaging.services.undoing import return_to_review, undo_hiding, undo_restoring
+from messaging.moderation.reporting import dismiss_reports, reopen_reports
+from messaging.moderation.services import (
+    approve_message,
+    hide_message,
+    restore_message,
+    return_to_review,
+    undo_hiding,
+    undo_restoring,
+)
+from messaging.posts.exceptions import NotInThisState
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.hiding import hide_posts_of, restore_posts_of

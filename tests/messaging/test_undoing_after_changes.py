@@ -9,10 +9,9 @@ import pytest
 from django.apps import apps
 
 from messaging.models import Account, Message, PostsChoice, Report
-from messaging.personal_data.erasures import request_erasure
-from messaging.personal_data.jobs import run_due_jobs
-from messaging.services.moderation import approve_message, hide_message
-from messaging.services.undoing import return_to_review, undo_hiding
+from messaging.moderation.services import approve_message, hide_message, return_to_review, undo_hiding
+from messaging.privacy.erasures import request_erasure
+from messaging.privacy.jobs import run_due_jobs
 from moving import claims
 from moving.models import ImportedAuthor, Move
 from tests.api import Api

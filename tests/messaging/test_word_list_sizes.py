@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from messaging import word_lists
-from messaging.content_rules import Draft, refuse_blocked
+from messaging.communities.content_rules import Draft, refuse_blocked
 from messaging.models import Community
 from messaging.word_lists import COMPILED_BYTES_MAX, InvalidWord, check_words, compile_words
 from messaging.word_lists.cache import BoundedCache

@@ -12,11 +12,11 @@ from django.db import connection
 from kernel.database.host_lock import host_lock
 from kernel.database.sql import database_now, execute, fetch_all
 from messaging.models import Message
-from messaging.partitioning import ahead, tables
-from messaging.partitioning.ahead import AHEAD, BOUND_MARGIN, FAR, make_partitions, missing
-from messaging.partitioning.bounds import first_id, month_after
-from messaging.partitioning.converting import convert, steps
-from messaging.partitioning.tables import BOUND_CHECK, FIRST, REST, TABLE, Partition
+from messaging.posts.partitioning import ahead, tables
+from messaging.posts.partitioning.ahead import AHEAD, BOUND_MARGIN, FAR, make_partitions, missing
+from messaging.posts.partitioning.bounds import first_id, month_after
+from messaging.posts.partitioning.converting import convert, steps
+from messaging.posts.partitioning.tables import BOUND_CHECK, FIRST, REST, TABLE, Partition
 from tests.factories import MessageFactory
 
 NOW = datetime(2026, 3, 15, tzinfo=UTC)

@@ -19,11 +19,11 @@ from embeds.services import disable_embed
 from kernel.admin.audit import log_decision
 from mails.kinds import Frequency, Kind
 from mails.preferences import set_preferences
+from messaging.communities.bans import ban_account
+from messaging.communities.services import create_community
 from messaging.models import Account, Message, SavedList
-from messaging.services.bans import ban_account
-from messaging.services.bulk_jobs import record_job
-from messaging.services.communities import create_community
-from messaging.services.moderation import hide_message, restore_message
+from messaging.moderation.bulk_jobs import record_job
+from messaging.moderation.services import hide_message, restore_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed, send

@@ -28,9 +28,10 @@ from kernel.changes.reading import Batch
 from kernel.database.sql import fetch_one
 from kernel.jobs import leases, spawning
 from kernel.personal_data import Subject
-from messaging.changes.service_events import SERVICE
-from messaging.deleted_accounts import HEIR_IDS, HEIRS, deleted_account
-from messaging.exceptions import ErasureNotFound, HandleTaken, LastSuperAdmin
+from messaging.accounts.deleted import HEIR_IDS, HEIRS, deleted_account
+from messaging.accounts.exceptions import HandleTaken, LastSuperAdmin
+from messaging.accounts.services import register_person
+from messaging.inbox.events import SERVICE
 from messaging.models import (
     Account,
     Decision,
@@ -43,14 +44,13 @@ from messaging.models import (
     ReadyReason,
     SavedList,
 )
-from messaging.personal_data import erasing
-from messaging.personal_data.erasures import cancel_erasure, request_erasure
-from messaging.personal_data.exports import request_export
-from messaging.personal_data.jobs import run_due_jobs
-from messaging.services import erased_handles
-from messaging.services.accounts import register_person
-from messaging.services.bulk_jobs import record_job
-from messaging.services.moderation import hide_message
+from messaging.moderation.bulk_jobs import record_job
+from messaging.moderation.services import hide_message
+from messaging.privacy import erased_handles, erasing
+from messaging.privacy.erasures import cancel_erasure, request_erasure
+from messaging.privacy.exceptions import ErasureNotFound
+from messaging.privacy.exports import request_export
+from messaging.privacy.jobs import run_due_jobs
 from reactions.models import Reaction
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.agents.racing import race

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -132,5 +133,5 @@ def test_every_column_is_erased_by_a_function_or_with_the_account() -> None:
         or getattr(field.remote_field, "on_delete", None) in (models.CASCADE, models.SET_NULL)
     }
     assert set(columns()) - with_account <= set(ERASED) | LEFT
-    erasers = {path.split(".personal_data")[0] for path in settings.PERSON_ERASERS}
+    erasers = {re.split(r"\.(?:personal_data|privacy)", path)[0] for path in settings.PERSON_ERASERS}
     assert set(ERASED.values()) <= erasers

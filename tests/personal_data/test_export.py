@@ -13,11 +13,11 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from messaging.exceptions import ExportNotFound, TooManyExports
 from messaging.models import Account, Message, PersonExport, PersonExportPart
-from messaging.personal_data import archive, exports
-from messaging.personal_data.exports import content_of, exports_of, ready_export, request_export
-from messaging.personal_data.jobs import run_due_jobs
+from messaging.privacy import archive, exports
+from messaging.privacy.exceptions import ExportNotFound, TooManyExports
+from messaging.privacy.exports import content_of, exports_of, ready_export, request_export
+from messaging.privacy.jobs import run_due_jobs
 from tests.agents.racing import race
 from tests.commands.running import refused, run
 from tests.factories import MessageFactory, PageFactory, PersonFactory

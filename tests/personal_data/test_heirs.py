@@ -8,14 +8,15 @@ import pytest
 from django.test import Client
 
 from desk.records import RecordForm
-from messaging.exceptions import AccountNotFound, PersonNotFound
+from messaging.accounts.exceptions import PersonNotFound
+from messaging.accounts.services import suspend_person, unsuspend_person
+from messaging.communities.moderators import add_moderator
+from messaging.communities.services import create_community
 from messaging.models import Account, BulkJob, Message, PostsChoice
-from messaging.personal_data.erasing import heirs
-from messaging.personal_data.erasures import request_erasure
-from messaging.personal_data.jobs import run_due_jobs
-from messaging.services.communities import create_community
-from messaging.services.moderators import add_moderator
-from messaging.services.people import suspend_person, unsuspend_person
+from messaging.moderation.exceptions import AccountNotFound
+from messaging.privacy.erasing import heirs
+from messaging.privacy.erasures import request_erasure
+from messaging.privacy.jobs import run_due_jobs
 from tests.commands.running import refused
 from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
 from tests.hiding import hide_posts_of, restore_posts_of

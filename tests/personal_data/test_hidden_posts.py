@@ -7,13 +7,19 @@ from datetime import timedelta
 
 import pytest
 
-from messaging.exceptions import NotInThisState
 from messaging.models import BulkJob, Message, PostsChoice
-from messaging.personal_data.erasures import request_erasure
-from messaging.personal_data.jobs import run_due_jobs
-from messaging.services.hiding import restore_batch
-from messaging.services.moderation import approve_message, hide_message, restore_message
-from messaging.services.undoing import return_to_review, undo_hiding, undo_restoring
+from messaging.moderation.services import (
+    approve_message,
+    hide_message,
+    restore_batch,
+    restore_message,
+    return_to_review,
+    undo_hiding,
+    undo_restoring,
+)
+from messaging.posts.exceptions import NotInThisState
+from messaging.privacy.erasures import request_erasure
+from messaging.privacy.jobs import run_due_jobs
 from tests.api import Api
 from tests.hiding import hide_posts_of
 from tests.messaging.test_hidden_threads import Thread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from messaging.services.communities import create_community
+from messaging.communities.services import create_community
 from reactions.models import Reaction
 from tests.api import Api
 from tests.embeds.making import an_embed

@@ -10,7 +10,7 @@ from django.db import connection
 
 from kernel.api.ids import new_id
 from messaging.models import Account, Message, MessageStatus, Page
-from messaging.services.moving import move_page
+from messaging.pages.moving import move_page
 from reactions.models import Reaction
 from reactions.queries import OWN, OWN_MAX
 from tests.agents.factories import agent_with_token

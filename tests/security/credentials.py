@@ -14,8 +14,8 @@ from django.test import Client
 
 from mails.kinds import Kind
 from mails.unsubscribing import unsubscribe_url
+from messaging.accounts import second_factor
 from messaging.models import Account
-from messaging.services import second_factor
 from tests.account_area.oidc_provider import CLIENT_SECRET, Provider, begin
 from tests.account_area.second_factors import add_app, recovery_codes_of
 from tests.agents.factories import ApprovedFactory
@@ -96,9 +96,9 @@ MODULES = {
     "config/secrets.py": "SECRET_KEY",
     "kernel/writes/idempotency.py": "Idempotency-Key",
     "mails/unsubscribing.py": "link that ends a kind of mails",
-    "messaging/demo.py": "password",
-    "messaging/services/panel_sessions.py": "panel session",
-    "messaging/services/second_factor.py": "secret of an authenticator app",
+    "messaging/posts/demo.py": "password",
+    "messaging/accounts/sessions.py": "panel session",
+    "messaging/accounts/second_factor.py": "secret of an authenticator app",
     "messaging/webhooks/secrets.py": "secret of a webhook",
 }
 OPEN_MODULES = {
@@ -110,9 +110,9 @@ OPEN_MODULES = {
     "embeds/analytics/salts.py": "hides the visitors of a day",
     "embeds/host_proofs.py": "makes what owners of domains publish in TXT records",
     "messaging/models/erased_handle.py": "hides erased handles",
-    "messaging/services/erased_handles.py": "hides erased handles",
+    "messaging/privacy/erased_handles.py": "hides erased handles",
     "messaging/webhooks/events.py": "challenges that are answered once, and stored nowhere",
-    "messaging/visitors.py": "the cookie of a known browser signs nobody in, and is not stored",
+    "messaging/accounts/visitors.py": "the cookie of a known browser signs nobody in, and is not stored",
 }
 SIGNS = (
     r"(signing|stored_secrets)\.(mac|encrypt|dumps)\(|hmac\.(digest|new)\(|token_urlsafe\(|token_hex\(|token_bytes\("

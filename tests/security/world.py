@@ -8,8 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from embeds.models import HostProof
+from messaging.accounts.sessions import start_session
 from messaging.models import Account, Ban, ClosedPage, HiddenHere, Moderator, Pin
-from messaging.services.sessions import start_session
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed

@@ -15,10 +15,9 @@ from agents.services import freeze_agent, narrow_agent, revoke_token
 from kernel.api.credentials import Credential
 from kernel.api.jwt import issue_user_token, person_credential
 from kernel.changes.streams.log_reader import ended_credentials
+from messaging.accounts.services import choose_password, suspend_person
+from messaging.accounts.sessions import end_all_sessions, start_session
 from messaging.models import Account
-from messaging.services.accounts import choose_password
-from messaging.services.people import suspend_person
-from messaging.services.sessions import end_all_sessions, start_session
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 

@@ -13,8 +13,8 @@ from standardwebhooks import Webhook as Verifier
 
 from messaging.models import Webhook, WebhookDelivery
 from messaging.models.webhook import WEBHOOKS_OF_HOST_MAX
-from messaging.services import webhooks as services
-from messaging.services.webhooks import disable_webhook, enable_webhook
+from messaging.webhooks import services
+from messaging.webhooks.services import disable_webhook, enable_webhook
 from messaging.webhooks.turns import waiting_webhooks
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race

@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from embeds.services import delete_embed, disable_embed
 from messaging.models import Webhook
 from messaging.models.webhook import WEBHOOKS_MAX
-from messaging.services.webhooks import disable_webhook
 from messaging.webhooks.secrets import decrypt
+from messaging.webhooks.services import disable_webhook
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Api

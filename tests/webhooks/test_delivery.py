@@ -21,14 +21,14 @@ from kernel.changes.log import NewChange, append
 from kernel.changes.models import Change
 from kernel.changes.pruning import STORED_DAYS, prune
 from kernel.database.sql import database_now
+from messaging.accounts.services import suspend_person, unsuspend_person
 from messaging.changes.types import ChangeType
 from messaging.models import Message, PostsChoice, Webhook
-from messaging.personal_data.erasures import cancel_erasure, request_erasure
-from messaging.services.moderation import hide_message
-from messaging.services.people import suspend_person, unsuspend_person
-from messaging.services.webhooks import disable_webhook, enable_webhook
+from messaging.moderation.services import hide_message
+from messaging.privacy.erasures import cancel_erasure, request_erasure
 from messaging.webhooks import outcomes, turns
 from messaging.webhooks.outcomes import pause_after
+from messaging.webhooks.services import disable_webhook, enable_webhook
 from messaging.webhooks.targets import channels_of
 from messaging.webhooks.turns import lease, next_attempt, waiting_webhooks
 from tests.agents.factories import agent_with_token

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from messaging.models import Webhook, WebhookDelivery
-from messaging.views import webhooks
 from messaging.webhooks import outcomes
+from messaging.webhooks import views as webhooks
 from tests.webhooks.making import WEBHOOKS, Owner, send_events
 from tests.webhooks.receiver import Receiver, status
 

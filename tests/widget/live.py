@@ -12,9 +12,9 @@ from embeds.models import Embed
 from kernel.api import jwt
 from kernel.api.credentials import Credential, CredentialKind
 from kernel.writes.transaction import write_transaction
+from messaging.communities.moderators import moderates_any
 from messaging.models import Account, Message
 from messaging.models import Page as PageRow
-from messaging.services.moderators import moderates_any
 from reactions.services import set_reaction
 from tests.api import Api
 from tests.browser import PATIENCE_MS

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from messaging.models import Account
-from messaging.services.moderation import hide_message
+from messaging.moderation.services import hide_message
 from messaging.smart_tags import SMART_TAGS
 from tests import axe
 from tests.factories import AgentAccountFactory, SuperAdminFactory

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from embeds.widget.locales import words
 from messaging.models import Account, Message
-from messaging.services.moderation import approve_message, hide_message, restore_message
+from messaging.moderation.services import approve_message, hide_message, restore_message
 from tests.api import Api
 from tests.factories import AgentAccountFactory, PersonFactory, SuperAdminFactory
 from tests.widget.clock import poll

@@ -11,7 +11,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, Route, expect
 from embeds.widget.assets import moderation_script
 from embeds.widget.locales import LANGUAGES, words
 from messaging.models import Account, Ban, HiddenHere, Message, Moderator, Report
-from messaging.services.moderation import approve_message
+from messaging.moderation.services import approve_message
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.widget.clock import poll, poll_until

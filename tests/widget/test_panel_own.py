@@ -9,7 +9,7 @@ from embeds.widget.locales import words
 from kernel.api.credentials import Credential, CredentialKind
 from kernel.writes.transaction import write_transaction
 from messaging.models import Account, Message
-from messaging.services.moderation import approve_message, hide_message
+from messaging.moderation.services import approve_message, hide_message
 from reactions.models import Reaction
 from reactions.services import set_reaction
 from tests.api import Api

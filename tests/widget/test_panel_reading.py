@@ -10,7 +10,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from messaging.models import Message
-from messaging.queries import message_lists
+from messaging.posts import lists as message_lists
 from messaging.smart_tags import SMART_TAGS
 from tests.factories import AgentAccountFactory, PageFactory, PersonFactory
 from tests.widget.clock import poll

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, Route, expect
 
 from embeds.widget.locales import words
+from messaging.accounts.services import choose_password
 from messaging.models import Account, Message, PanelSession
-from messaging.services.accounts import choose_password
 from tests.browser import ARGUMENTS
 from tests.factories import PersonFactory
 from tests.panel_sessions import panel_secret

@@ -17,7 +17,7 @@ from embeds.widget.permalinks import CONTEXT_MAX, QUOTE_MAX
 from messaging.markdown import tree
 from messaging.markdown.rules import tokenize
 from messaging.models import Message, MessageStatus
-from messaging.services.moderation import hide_message
+from messaging.moderation.services import hide_message
 from tests.embeds.making import an_embed
 from tests.factories import (
     AgentAccountFactory,

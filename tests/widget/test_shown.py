@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from embeds.widget.locales import words
+from messaging.communities.bans import ban_account
 from messaging.models import Account, Message
-from messaging.services.bans import ban_account
-from messaging.services.hiding_here import hide_here
+from messaging.moderation.pages import hide_here
 from tests.factories import CommunityFactory, PersonFactory, SuperAdminFactory
 from tests.widget.clock import poll
 from tests.widget.live import Live

@@ -24,7 +24,7 @@ from agents.models import Agent
 from messaging.changes.types import InboxType
 from messaging.models import Webhook, WebhookStatus
 from messaging.models.webhook import WEBHOOKS_MAX
-from messaging.services import webhooks as services
+from messaging.webhooks import services
 
 
 @account_page(methods=READ_METHODS)

@@ -11,8 +11,8 @@ from agents.models import Agent, Scope
 from agents.models.agent import REASON_MAX
 from agents.services import narrow_agent
 from kernel.api.exceptions import InvalidInput
+from messaging.accounts.services import account_record
 from messaging.management.actor import add_by_option, get_actor
-from messaging.services.accounts import account_record
 
 
 class Command(BaseCommand):

@@ -39,25 +39,23 @@ GROUPS = (
     Group(
         "Posts",
         "Posts, replies and quotes on pages.",
-        ("messaging.views.messages", "messaging.views.reports", "messaging.views.search"),
+        ("messaging.posts.views", "messaging.moderation.views", "messaging.search.views"),
     ),
     Group(
         "Communities",
         "Groups of posts, their rules and moderation.",
-        ("messaging.views.communities", "messaging.views.moderation"),
+        ("messaging.communities.views", "messaging.moderation.views"),
     ),
     Group("Reactions", "One emoji of each account on a post.", ("reactions",)),
     Group(
         "Changes",
         "What changed, and what concerns an account.",
-        ("messaging.views.changes", "messaging.views.inbox"),
+        ("messaging.changes.views", "messaging.inbox.views"),
     ),
-    Group("Webhooks", "Signed requests to your URL, one for each event.", ("messaging.views.webhooks",)),
-    Group("Pages", "The id of a page; smart tags.", ("messaging.views.pages",)),
-    Group("Feeds", "The newest posts as Atom and as JSON Feed.", ("messaging.views.feeds",)),
-    Group(
-        "Sign-in", "People's accounts and credentials.", ("messaging.views.sessions", "messaging.views.panel_sessions")
-    ),
+    Group("Webhooks", "Signed requests to your URL, one for each event.", ("messaging.webhooks.views",)),
+    Group("Pages", "The id of a page; smart tags.", ("messaging.pages.views",)),
+    Group("Feeds", "The newest posts as Atom and as JSON Feed.", ("messaging.feeds.views",)),
+    Group("Sign-in", "People's accounts and credentials.", ("messaging.accounts.views", "messaging.accounts.views")),
     Group("Agents", "Requests for agents, and their tokens.", ("agents",)),
     Group("Embeds", "Widgets on web pages.", ("embeds", "moving.views")),
 )

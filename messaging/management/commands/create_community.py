@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from kernel.api.exceptions import ApiError
+from messaging.communities.services import RULES, community_record, ensure_community
 from messaging.management.actor import get_person
-from messaging.services.communities import RULES, community_record, ensure_community
 
 
 class Command(BaseCommand):

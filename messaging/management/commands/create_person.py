@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from kernel import fingerprints
 from kernel.api.exceptions import ApiError
-from messaging.services.accounts import account_record, ensure_person
+from messaging.accounts.services import account_record, ensure_person
 
 
 class Command(BaseCommand):

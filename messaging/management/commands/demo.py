@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 
 from kernel import fingerprints
 from kernel.database.host_lock import host_lock
-from messaging.demo import prepare_demo
+from messaging.posts.demo import prepare_demo
 
 
 class Command(BaseCommand):

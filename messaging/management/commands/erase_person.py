@@ -11,8 +11,8 @@ from kernel import fingerprints
 from kernel.api.exceptions import ApiError
 from messaging.management.actor import add_by_option, get_actor, get_person
 from messaging.models import Account, PersonErasure, PostsChoice
-from messaging.personal_data.erasures import WAIT, cancel_erasure, erasure_of, request_erasure
-from messaging.personal_data.jobs import run_due_jobs
+from messaging.privacy.erasures import WAIT, cancel_erasure, erasure_of, request_erasure
+from messaging.privacy.jobs import run_due_jobs
 
 
 class Command(BaseCommand):

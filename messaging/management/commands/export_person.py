@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from messaging.management.actor import get_person
-from messaging.personal_data.archive import write_archive
+from messaging.privacy.archive import write_archive
 
 
 class Command(BaseCommand):

@@ -7,11 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from kernel.admin.actions import REASON_MAX
-from messaging.admin.desk.running import may_decide, run_to_end
 from messaging.management.actor import add_by_option, get_actor
 from messaging.models import Account, BulkJob
 from messaging.models.account import OF_SERVICE
-from messaging.services.bulk_jobs import start_on_posts_of
+from messaging.moderation.bulk_jobs import start_on_posts_of
+from messaging.moderation.lists.running import may_decide, run_to_end
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from django.db import connection
 
 from kernel.database.brief_locks import TableInUse
 from kernel.database.host_lock import HostLockTaken, host_lock
-from messaging.partitioning.ahead import make_partitions
+from messaging.posts.partitioning.ahead import make_partitions
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from django.db import connection
 
 from kernel.database.brief_locks import TableInUse
 from kernel.database.host_lock import host_lock
-from messaging.partitioning import converting
+from messaging.posts.partitioning import converting
 
 MONTHS = 24
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from kernel import fingerprints
-from messaging.personal_data.jobs import run_due_jobs
+from messaging.privacy.jobs import run_due_jobs
 
 
 class Command(BaseCommand):

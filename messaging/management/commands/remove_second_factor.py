@@ -8,10 +8,10 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from kernel.admin.audit import log_decision
+from messaging.accounts.second_factor import remove_all
+from messaging.accounts.services import account_record
+from messaging.accounts.sessions import end_all_sessions
 from messaging.management.actor import add_by_option, get_actor, get_person
-from messaging.services.accounts import account_record
-from messaging.services.second_factor import remove_all
-from messaging.services.sessions import end_all_sessions
 
 
 class Command(BaseCommand):

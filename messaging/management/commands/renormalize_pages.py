@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from messaging.models import Page
-from messaging.page_ids import InvalidUrl, normalize
-from messaging.services.moving import PageBusy, move_page
+from messaging.pages.moving import PageBusy, move_page
+from messaging.pages.page_ids import InvalidUrl, normalize
 
 BATCH = 2_000
 PROGRESS_EVERY = 10_000

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from messaging.admin.desk.running import run_due_jobs
+from messaging.moderation.lists.running import run_due_jobs
 
 
 class Command(BaseCommand):

@@ -8,10 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from kernel.admin.actions import REASON_MAX
 from kernel.api.exceptions import ApiError
+from messaging.accounts.services import account_record, suspend_person, unsuspend_person
 from messaging.management.actor import add_by_option, get_actor, get_person
 from messaging.models import Account
-from messaging.services.accounts import account_record
-from messaging.services.people import suspend_person, unsuspend_person
 
 
 class Command(BaseCommand):

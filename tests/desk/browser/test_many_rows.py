@@ -36,7 +36,7 @@ def test_a_whole_list_is_rejected_by_a_job_and_the_job_is_undone(
     """Without a scheduler the open page of the job carries it out."""
     settings.HOUSEKEEPING_MINUTES = 0
     monkeypatch.setattr(AgentRequestAdmin, "list_per_page", 2)
-    monkeypatch.setattr("messaging.admin.desk.many.BULK_MAX", 3)
+    monkeypatch.setattr("messaging.moderation.lists.many.BULK_MAX", 3)
     for n in range(5):
         RequestFactory(agent_handle=f"spam_{n}x")
     RequestFactory(agent_handle="decent_one")

@@ -14,7 +14,7 @@ from agents.models import Agent, AgentRequest
 from agents.services import reject_request
 from messaging.models import Account, BulkJob, Message, Webhook
 from messaging.models.ready_reason import reasons_for
-from messaging.services.bulk_jobs import start_job
+from messaging.moderation.bulk_jobs import start_job
 from moving.jobs import run_due_imports
 from moving.models import Move
 from tests.agents.factories import RequestFactory, agent_with_token

@@ -9,8 +9,8 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
+from messaging.communities.services import create_community
 from messaging.models import Account, Community
-from messaging.services.communities import create_community
 from moving.exceptions import ExportBusy
 from moving.exports import downloads
 from moving.exports.downloads import Download

@@ -117,7 +117,7 @@ def test_pending_posts_come_back_pending(tmp_path: Path) -> None:
 
 
 def test_posts_of_erased_people_belong_to_the_account_of_all_erased_people(tmp_path: Path) -> None:
-    from messaging.personal_data.erasing import heirs
+    from messaging.privacy.erasing import heirs
 
     community = CommunityFactory()
     post = MessageFactory(community=community)

@@ -13,9 +13,9 @@ from django.core.management import call_command
 from django.db.models import Q
 
 from embeds.models import Embed
+from messaging.communities.services import create_community
 from messaging.models import Account, Community, Message
-from messaging.page_ids import normalize
-from messaging.services.communities import create_community
+from messaging.pages.page_ids import normalize
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move, MovePart
 from reactions.models import Reaction
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from messaging.deleted_accounts import HEIR_IDS
+from messaging.accounts.deleted import HEIR_IDS
 from messaging.models import BulkJob, Community, Message, PostsChoice
-from messaging.personal_data.erasures import request_erasure
-from messaging.personal_data.jobs import run_due_jobs
-from messaging.services.bulk_jobs import start_on_posts_of
+from messaging.moderation.bulk_jobs import start_on_posts_of
+from messaging.privacy.erasures import request_erasure
+from messaging.privacy.jobs import run_due_jobs
 from moving import claims
 from moving.models import ImportedAuthor
 from tests.agents.racing import race

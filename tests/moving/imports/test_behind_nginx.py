@@ -23,7 +23,7 @@ import json
 from django.conf import settings
 from django.test import Client
 from messaging.models import Account
-from messaging.services.communities import create_community
+from messaging.communities.services import create_community
 owner = Account.objects.get(handle="olive")
 community, client = create_community(owner=owner, name="Harbour"), Client()
 client.force_login(owner)

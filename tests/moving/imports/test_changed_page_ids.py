@@ -10,8 +10,8 @@ import pytest
 
 from kernel.changes.models import Change
 from messaging.models import Community, Message, Page
-from messaging.page_ids import normalize
-from messaging.services.moving import move_page
+from messaging.pages.moving import move_page
+from messaging.pages.page_ids import normalize
 from moving.imports import writing
 from moving.imports.announcing import announce
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move

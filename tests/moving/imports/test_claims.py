@@ -16,16 +16,16 @@ from django.utils import timezone
 
 from kernel.database.sql import execute
 from kernel.personal_data import Subject
-from messaging.admin.desk.running import run_to_end
-from messaging.deleted_accounts import HEIR_IDS
-from messaging.exceptions import AccountNotFound
+from messaging.accounts.deleted import HEIR_IDS
+from messaging.communities.bans import ban_account
+from messaging.communities.moderators import add_moderator
 from messaging.models import Account, Act, Ban, BulkJob, Decision, HandleClaim, JobState, Message, PostsChoice
-from messaging.personal_data.erasing import heirs
-from messaging.personal_data.erasures import request_erasure
-from messaging.personal_data.jobs import run_due_jobs
-from messaging.services.bans import ban_account
-from messaging.services.bulk_jobs import start_on_posts_of, start_undo, stop_job
-from messaging.services.moderators import add_moderator
+from messaging.moderation.bulk_jobs import start_on_posts_of, start_undo, stop_job
+from messaging.moderation.exceptions import AccountNotFound
+from messaging.moderation.lists.running import run_to_end
+from messaging.privacy.erasing import heirs
+from messaging.privacy.erasures import request_erasure
+from messaging.privacy.jobs import run_due_jobs
 from moving import claims
 from moving.exceptions import ImportNotFound, PostsChanging
 from moving.models import ImportedAuthor

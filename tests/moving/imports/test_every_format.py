@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from messaging.models import Community, Message
 from messaging.models.message import CONTENT_MAX
-from messaging.page_ids import normalize
+from messaging.pages.page_ids import normalize
 from tests.moving.files import ORIGINS, SAMPLES
 from tests.moving.imports.importing import HOST, KEYS, import_posts
 from tests.moving.writing import DATABASES, FORMATS, PATHS, Comment, write

@@ -20,13 +20,12 @@ from psycopg.conninfo import make_conninfo
 from kernel.changes.models import Change
 from mails.collecting import collect
 from mails.models import Notice
-from messaging.deleted_accounts import HEIR_IDS
+from messaging.accounts.deleted import HEIR_IDS
 from messaging.models import Account, Community, Decision, HandleClaim, HiddenHere, Message, Page, Webhook
-from messaging.page_ids import normalize
-from messaging.services.hiding_here import hide_here
-from messaging.services.moderation import hide_message, restore_message
-from messaging.services.moving import move_page
-from messaging.services.pinning import pin_message
+from messaging.moderation.pages import hide_here, pin_message
+from messaging.moderation.services import hide_message, restore_message
+from messaging.pages.moving import move_page
+from messaging.pages.page_ids import normalize
 from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
 from moving.jobs import run_due_imports

@@ -17,7 +17,7 @@ from django.test import Client
 from embeds.hosts import is_named
 from embeds.models import Embed, EmbedStatus
 from messaging.models import Account, Community, Message, Moderator, Page
-from messaging.page_ids import normalize
+from messaging.pages.page_ids import normalize
 from moving.jobs import run_due_imports
 from moving.models import Move, MoveStatus
 from tests.api import Api

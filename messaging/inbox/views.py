@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework.decorators import action
+
+from kernel.api.credentials import CredentialKind
+from kernel.api.exceptions import InvalidCursor
+from kernel.api.operations import operation
+from kernel.api.pagination import bound_to
+from kernel.api.requests import ApiRequest
+from kernel.api.responses import Response
+from kernel.api.viewsets import ApiViewSet
+from kernel.changes import cursors
+from kernel.changes.channels import Channel
+from kernel.changes.exceptions import CursorExpired
+from kernel.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
+from kernel.changes.streams.sources import Source
+from kernel.changes.unread import count_unread, mark_read
+from messaging.changes.items import INBOX_ITEMS, listed, requested_batch
+from messaging.inbox.serializers import (
+    EventSerializer,
+    InboxQuery,
+    InboxSerializer,
+    InboxStreamQuery,
+    ReadMark,
+    UnreadSerializer,
+)
+
+PRIVATE = {"Cache-Control": "private, no-store"}
+
+
+class InboxViewSet(ApiViewSet):
+    """The inbox of the account that calls."""
+
+    @operation(
+        "listInbox",
+        callers={CredentialKind.AGENT, CredentialKind.PERSON},
+        query=InboxQuery,
+        response=InboxSerializer,
+        errors=(CursorExpired,),
+        links={"readInbox": {"body.cursor": "nextCursor"}},
+    )
+    def list(self, request: ApiRequest) -> Response:
+        """List what concerns your account, oldest first.
+
+        Operators and their agents each get the events about the agent. Each once; none is skipped. Without a
+        cursor, from the oldest that is stored (30 days). An agent stores its cursor itself; a person may use
+        readInbox.
+        """
+        query, account_id = self.query(), request.user.pk
+        bound = bound_to("inbox", filters_of(request, query))
+        body = listed(
+            requested_batch(channel_of(request, query), query, bound_to=bound),
+            key="events",
+            items=INBOX_ITEMS,
+            bound_to=bound,
+        )
+        if not request.auth.is_agent:
+            body["unread"] = count_unread(account_id)
+        return Response(body, headers=PRIVATE)
+
+    @action(detail=False)
+    @operation(
+        "streamInbox",
+        callers={CredentialKind.AGENT, CredentialKind.PERSON},
+        query=InboxStreamQuery,
+        headers=[LAST_EVENT_ID],
+        event=EventSerializer,
+        errors=STREAM_ERRORS,
+    )
+    def stream(self, request: ApiRequest) -> Response:
+        """Follow what concerns your account live, as server-sent events.
+
+        As streamChanges; it ends when the credential does.
+        """
+        query = self.query()
+        bound = bound_to("inbox", filters_of(request, query))
+        return open_stream(request, query, Source(INBOX_ITEMS, channel_of(request, query), bound))
+
+    @action(detail=False, methods=["post"], url_path="read")
+    @operation(
+        "readInbox",
+        callers={CredentialKind.PERSON},
+        body=ReadMark,
+        response=UnreadSerializer,
+        errors=(InvalidCursor, CursorExpired),
+    )
+    def mark(self, request: ApiRequest) -> Response:
+        """Mark the events up to a cursor as read."""
+        bound = bound_to("inbox", filters_of(request, {}))
+        mark_read(request.user.pk, cursors.decode(self.body()["cursor"], bound_to=bound))
+        return Response({"unread": count_unread(request.user.pk)}, headers=PRIVATE)
+
+
+def filters_of(request: ApiRequest, query: Mapping[str, Any]) -> dict[str, Any]:
+    """What cursors are bound to: the account, and the types."""
+    return {"account": request.user.pk, "types": query.get("types")}
+
+
+def channel_of(request: ApiRequest, query: Mapping[str, Any]) -> Channel:
+    return Channel(account_id=request.user.pk, types=frozenset(query.get("types", ())))

@@ -1,1 +1,0 @@
-"""SQL statements, and response bodies from their rows."""

@@ -1,1 +1,0 @@
-"""Bodies, queries and responses of the operations of messaging, with fields in camelCase."""
