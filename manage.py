@@ -12,8 +12,8 @@ from django.core.management import BaseCommand, ManagementUtility
 from django.db import DatabaseError, OperationalError
 
 from kernel.database.deployment import use_direct_connections
-from kernel.database.errors import first_line, full_disk
-from runtime import garbage
+from kernel.database.sql import first_line, full_disk
+from runtime import supervisor
 
 
 class Commands(ManagementUtility):
@@ -25,7 +25,7 @@ class Commands(ManagementUtility):
 
     def fetch_command(self, subcommand: str) -> BaseCommand:
         """Called when Django is set up."""
-        garbage.after_start()
+        supervisor.after_start()
         return super().fetch_command(subcommand)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from account_area.navigation import places_of
 from account_area.page import account_page
 from account_area.people import person_of
-from account_area.waiting import places_of
 
 
 @account_page

@@ -16,7 +16,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from account_area import languages
-from account_area.refusals import sentence
+from account_area.forms import sentence
 from kernel.api import throttling
 from kernel.api.exception_handler import as_api_error
 from kernel.api.exceptions import ApiError, InvalidInput, MethodNotAllowed, NotFound, NotOwner

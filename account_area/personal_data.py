@@ -12,7 +12,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import Exists, OuterRef
 
 from account_area.models import AccountSession
-from kernel.database.batches import in_batches
+from kernel.database.sql import in_batches
 from kernel.personal_data import Section, Subject
 from messaging.privacy.exporters import table
 

@@ -12,8 +12,7 @@ from django.db import Error, connection
 from django.db.models import Max, QuerySet, Sum
 from django.http.response import HttpResponseBase
 
-from agents.models import RefusedCall
-from agents.models.refused_call import CODE_MAX
+from agents.models import CODE_MAX, RefusedCall
 from kernel.api import throttling
 from kernel.api.exceptions import RateLimited
 from kernel.writes.deletion import delete_in_batches

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-from agents.views.public import AgentViewSet
-from agents.views.requests import AgentRequestViewSet
-from agents.views.self import AgentSelfViewSet
-from agents.views.tokens import AgentTokenViewSet
+from agents.views import AgentRequestViewSet, AgentSelfViewSet, AgentTokenViewSet, AgentViewSet
 from kernel.api.viewsets import router
 
 routes = router()

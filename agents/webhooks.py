@@ -9,8 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Concat
 
-from agents.models import Agent
-from agents.models.agent import AgentQuerySet
+from agents.models import Agent, AgentQuerySet
 from messaging.models import Account, WebhookTarget
 from messaging.webhooks.targets import TargetState
 

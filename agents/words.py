@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents.models import AgentRequest, Scope
-from agents.services.grants import Grant, community_names, narrowed_to
+from agents.services.requests import Grant, community_names, narrowed_to
 
 SCOPES = {
     Scope.POST: gettext_lazy("Write posts"),

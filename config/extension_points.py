@@ -11,7 +11,7 @@ EMBED_VIEWS = "embeds.shown.EmbedViews"
 # The SQL expression for the operator of the account `{account}`; null of a person.
 OPERATOR_OF = "agents.queries.OPERATOR_OF"
 # A function that finds the communities whose widget a page has: `(normalized_url) -> list[PageCommunity]`.
-PAGE_COMMUNITIES = "embeds.page_communities.communities_of_page"
+PAGE_COMMUNITIES = "embeds.places.communities_of_page"
 # What webhooks report (see messaging.webhooks.targets).
 WEBHOOK_TARGETS = ["embeds.webhooks.EmbedTargets", "agents.webhooks.AgentTargets"]
 # The functions that the command `prune` calls: `(now, dry_run) -> {kind of row: deleted}`.
@@ -19,7 +19,7 @@ PRUNERS = [
     "kernel.writes.pruning.prune",
     "kernel.changes.pruning.prune",
     "messaging.privacy.exports.prune",
-    "messaging.privacy.records.prune",
+    "messaging.privacy.exports.prune_records",
     "messaging.moderation.bulk_jobs.prune",
     "messaging.privacy.erased_handles.prune",
     "messaging.pages.services.prune",
@@ -29,15 +29,15 @@ PRUNERS = [
     "messaging.accounts.sessions.prune",
     "messaging.accounts.sign_ins.prune",
     "messaging.posts.editing.prune",
-    "messaging.webhooks.pruning.prune",
+    "messaging.webhooks.secrets.prune",
     "agents.denied_calls.prune",
-    "embeds.analytics.retention.prune",
+    "embeds.analytics.rollup.prune",
     "embeds.forgetting.prune",
-    "embeds.sightings.prune",
+    "embeds.page_loads.prune",
     "account_area.sign_in.sessions.prune",
     "account_area.submissions.prune",
     "mails.pruning.prune",
-    "desk.rolling.pruning.prune",
+    "desk.rolling.prune",
     "moving.pruning.prune",
 ]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see kernel.personal_data). A
@@ -100,7 +100,7 @@ ADMIN_INDEX = ["desk.dashboard.context"]
 # What the page of a row shows beside the row: functions `(row) -> SafeString`, empty for rows that they do not know.
 ADMIN_PANELS = ["desk.courses.panel"]
 # Functions that the deliverer of mails calls once a minute; they may add events to the change log.
-MAIL_ROUNDS = ["desk.health.watching.watch"]
+MAIL_ROUNDS = ["desk.health.watch"]
 # Paths of forms with a file, and the function `(account, **groups of the path) -> int` that returns how many bytes the
 # account may send; 0: none. Other bodies have at most 1 MiB.
 UPLOADS = {r"/account/communities/(?P<slug>[^/]+)/moderation/imports/": "moving.uploads.upload_max"}

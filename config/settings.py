@@ -117,7 +117,7 @@ MIDDLEWARE = [
     "kernel.pages.middleware.PageSessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "kernel.pages.middleware.PageAuthenticationMiddleware",
-    "kernel.api.uploads.UploadMiddleware",
+    "kernel.api.middleware.UploadMiddleware",
     "kernel.pages.middleware.PageMessageMiddleware",
     "account_area.sign_in.middleware.SignInMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -149,7 +149,7 @@ TEMPLATES = [
 STATEMENT_TIMEOUT = env.integer("STATEMENT_TIMEOUT", 5000)
 DATABASES = deployment.databases(postgres.embedded(DATA_DIR).url, statement_timeout=STATEMENT_TIMEOUT)
 if env.text("READ_DATABASE_URL"):
-    DATABASE_ROUTERS = ["kernel.database.routing.StandbyRouter"]
+    DATABASE_ROUTERS = ["kernel.database.standbys.StandbyRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")

@@ -13,7 +13,7 @@ from kernel.api.request_bodies import drain_request_body
 from kernel.cache.wsgi import cache_responses
 from kernel.compression import compress_for_own_pages
 from kernel.metrics.wsgi import observe_requests
-from kernel.probes import watching
+from kernel.probes import wsgi
 from kernel.probes.wsgi import answer_probes
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -31,4 +31,4 @@ application = drain_request_body(
     answer_probes(observe_requests(compress_for_own_pages(cache_responses(_django, query_names)))),
 )
 if settings.METRICS:
-    watching.start()
+    wsgi.start()

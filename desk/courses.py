@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from agents.models import Agent, RefusedCall
 from desk.dashboard import courses_of, is_counted
 from desk.models import Of
-from desk.rolling.days import DAYS
+from desk.rolling import DAYS
 from embeds.models import Embed
 from kernel.database.sql import database_now
 from kernel.plots import Plot, Series, days_until

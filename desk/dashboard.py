@@ -1,29 +1,87 @@
-"""What the overview shows, from the rolled up numbers: a fixed number of queries beside any number of posts."""
+"""What the overview shows, from the rolled up numbers: a fixed number of queries beside any number of posts.
+
+Times as short texts.
+
+Entries of the history as sentences.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import UTC, date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from itertools import chain
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import ADDITION, DELETION, LogEntry
 from django.db.models import Model
+from django.urls import NoReverseMatch
 
 from config.version import VERSION
-from desk.actions import Sentence, sentence_of
-from desk.durations import duration
-from desk.health.checks import Check, checks
-from desk.health.watching import troubles
+from desk.health import Check, checks, troubles
 from desk.models import DailyCount, DailyTotal, RollUp, Top, Total, Trouble
-from desk.rolling.days import DAYS, TOP_MAX, TOPS
+from desk.rolling import DAYS, TOP_MAX, TOPS
 from kernel.database.sql import database_now
 from kernel.plots import Counts, Line, Plot, Series, days_until, values_of
 from messaging.models import Account, Community
+
+
+def duration(seconds: int) -> str:
+    """`40 s`, `12 min`, `3 h`, `2 days`."""
+    for size, name in ((172_800, "days"), (5_400, "h"), (90, "min")):
+        if seconds >= size:
+            unit = {"days": 86_400, "h": 3_600, "min": 60}[name]
+            return f"{round(seconds / unit)} {name}"
+    return f"{seconds} s"
+
+
+# What a decision changed: its verb says so too.
+STATES = re.compile(r" \(\w+ → \w+\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`@boss` `approved` `agent request @helper for @someone`, why, and when."""
+
+    who: Account
+    did: str
+    kind: str
+    about: str
+    url: str | None
+    reason: str
+    at: datetime
+
+
+def sentence_of(entry: LogEntry) -> Sentence:
+    did, _colon, reason = _said(entry).partition(": ")
+    did = STATES.sub("", did)
+    return Sentence(
+        who=entry.user,
+        did=(did.rstrip(".") or "Changed").lower(),
+        kind=entry.content_type.name if entry.content_type else "",
+        about=entry.object_repr,
+        url=_url(entry),
+        reason=reason,
+        at=entry.action_time,
+    )
+
+
+def _said(entry: LogEntry) -> str:
+    """`Verb: reason`, or the sentence that Django makes of its JSON."""
+    said = entry.get_change_message()
+    return said or {ADDITION: "Added", DELETION: "Deleted"}.get(entry.action_flag, "Changed")
+
+
+def _url(entry: LogEntry) -> str | None:
+    try:
+        return entry.get_admin_url()
+    except NoReverseMatch:
+        return None
+
 
 ACTIONS_SHOWN_MAX = 10
 # With all others, as many series as the stylesheet has colours.

@@ -23,12 +23,12 @@ from django.utils.timezone import now
 from agents.models import Agent
 from kernel.admin.actions import REASON_MAX
 from kernel.admin.audit import log_decision
-from kernel.database.batches import in_batches
+from kernel.database.sql import in_batches
 from kernel.personal_data import Section
 from messaging.models import Account, Message
 from messaging.models.account import HANDLE_MAX, OF_SERVICE
 from messaging.privacy.archive import write_archive
-from messaging.privacy.records import decisions_about, is_large, request_record
+from messaging.privacy.exports import decisions_about, is_large, request_record
 
 # A larger archive is written to the disk.
 MEMORY_BYTES = 1024 * 1024

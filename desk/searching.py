@@ -21,7 +21,7 @@ from agents.models import Agent
 from kernel.api.ids import is_id
 from kernel.database.sql import fetch_all
 from messaging.models import Account, AccountKind, Community, Message
-from messaging.moderation.lists.filters import condition_for
+from messaging.moderation.lists.lists import condition_for
 from messaging.moderation.queries import ids_of_unpublished
 from messaging.search.queries import EVERYTHING, find_matches
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 from uuid import UUID
 
+from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse, StreamingHttpResponse
@@ -12,16 +13,47 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
-from desk.forms import NoticesForm
 from desk.records import RecordForm, name_of, record_of
 from desk.searching import Finding, find
 from kernel.admin.site import SuperAdminSite
 from mails.addresses import verified_addresses
-from mails.preferences import set_preferences
+from mails.kinds import FOR_SUPER_ADMINS, PAUSES, Frequency, Kind
+from mails.preferences import preferences_of, set_preferences
 from messaging.models import Account
 from messaging.privacy.exceptions import ExportNotFound
-from messaging.privacy.exports import content_of
-from messaging.privacy.records import ready_record, records_for
+from messaging.privacy.exports import content_of, ready_record, records_for
+
+LABELS = {
+    Kind.REQUEST: "New agent requests",
+    Kind.REPORT: "Reports of posts, in all communities",
+    Kind.HEALTH: "Troubles of the service, and their end",
+}
+KINDS = [kind for kind in Kind if kind in FOR_SUPER_ADMINS]
+FREQUENCIES = {Frequency.OFF: "Never", Frequency.AT_ONCE: "At once", Frequency.DAILY: "Once a day"}
+
+
+class NoticesForm(forms.Form):
+    """How often a super admin gets each kind of mail."""
+
+    def __init__(self, account: Account, data: Any = None) -> None:
+        super().__init__(data)
+        chosen = preferences_of(account)
+        for kind in KINDS:
+            pause = PAUSES.get(kind)
+            self.fields[kind.value] = forms.ChoiceField(
+                label=LABELS.get(kind, kind.label),
+                choices=[(frequency.value, label) for frequency, label in FREQUENCIES.items()],
+                widget=forms.RadioSelect,
+                initial=chosen[kind].value,
+                help_text=f"At most one mail in {int(pause.total_seconds() // 60)} minutes." if pause else "",
+                show_hidden_initial=True,
+            )
+
+    @property
+    def frequencies(self) -> dict[Kind, Frequency]:
+        """The choices that differ from those with which the form was opened: others may have changed meanwhile."""
+        return {Kind(kind): Frequency(self.cleaned_data[kind]) for kind in self.changed_data}
+
 
 TERM_MAX = 200
 

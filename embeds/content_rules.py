@@ -72,7 +72,7 @@ class EmbedRule:
             return
         snapshot = find_active_embed(draft.embed_id)
         # The panel posts from an origin of the app. Its Content-Security-Policy lists the sites that may frame it
-        # (`embeds.widget.csp`).
+        # (`embeds.widget.context`).
         if draft.origin not in panel_origins():
             snapshot.require_origin(draft.origin)
         draft.source_embed = snapshot.id

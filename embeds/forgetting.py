@@ -12,11 +12,18 @@ from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, Q
 
 from embeds.analytics.rollup import LOCK
-from embeds.models import DailyCount, DailyVisitors, Embed, EmbedStatus, Sighting
-from embeds.models.embed import default_page_rules, default_trigger_config
+from embeds.models import (
+    DailyCount,
+    DailyVisitors,
+    Embed,
+    EmbedStatus,
+    Sighting,
+    default_page_rules,
+    default_trigger_config,
+)
 from kernel.cache.versions import invalidate
 from kernel.database.sql import database_now, execute
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.accounts.deleted import DELETED_NAME
 from messaging.cache_tags import embed_tag
 from messaging.models import Webhook, WebhookTarget

@@ -2,6 +2,10 @@
 
 The record of `example.com` is at `_community.example.com` and says `community-verification=` and the token of the
 community. It proves this host, with and without `www.`, and no other one: what is below a domain may belong to others.
+
+Looks up the TXT records of a name: it asks another machine, so no transaction is open meanwhile.
+
+The sites of a community: what the embeds of its moderators say of the hosts of its pages.
 """
 
 from __future__ import annotations
@@ -9,8 +13,10 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from itertools import chain
 from math import ceil
 from typing import Any
 from uuid import UUID
@@ -19,18 +25,74 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest
+from dns.exception import DNSException
+from dns.resolver import NXDOMAIN, NoAnswer, Resolver
 
-from embeds import domains, txt_records
+from embeds import domains
 from embeds.exceptions import DomainChecksOff, HostNotFound, TooManyHosts
-from embeds.models import HostProof, HostState
-from embeds.models.host_proof import LABEL, LOST_AFTER, VALUE_MAX, VALUES_MAX
+from embeds.models import LABEL, LOST_AFTER, VALUE_MAX, VALUES_MAX, Embed, EmbedStatus, HostProof, HostState
 from kernel.admin.audit import log_decision
 from kernel.api.exceptions import InvalidInput, RateLimited
 from kernel.database.sql import database_now
 from kernel.jobs.spawning import spawn_after_commit
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.communities.moderators import moderated_community
-from messaging.models import Account
+from messaging.models import Account, Moderator
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class NoAnswerInTime(Exception):
+    """The name servers did not answer, or refused to."""
+
+
+def values_of(name: str) -> list[str]:
+    """Return the values of the TXT records of a name, none if it has no such record; raises NoAnswerInTime."""
+    try:
+        answer = _resolver().resolve(f"{name}.", "TXT", search=False, lifetime=settings.DOMAIN_TIMEOUT)
+    except (NXDOMAIN, NoAnswer):
+        return []
+    except (DNSException, OSError) as failure:
+        raise NoAnswerInTime(str(failure)) from failure
+    # Records have no order, and a value of more than 255 bytes has several parts. PostgreSQL stores no null character.
+    values = (b"".join(record.strings).decode("ascii", "backslashreplace") for record in answer)
+    return sorted(CONTROL.sub("?", value) for value in values)
+
+
+def _resolver() -> Resolver:
+    """A new one each time: it reads the configuration of the system, and has no cache."""
+    if settings.DOMAIN_RESOLVER is None:
+        return Resolver()
+    resolver = Resolver(configure=False)
+    address, port = settings.DOMAIN_RESOLVER
+    resolver.nameservers, resolver.port = [address], port
+    return resolver
+
+
+def whitelisted(community_id: UUID) -> frozenset[str]:
+    """The entries of the whitelists of all embeds together. An embed without a whitelist names no host."""
+    return frozenset(chain.from_iterable(_own(community_id).values_list("domain_whitelist", flat=True)))
+
+
+def is_named(host: str, entries: Collection[str]) -> bool:
+    """Whether an entry matches the host, with its port unless that is the default, with or without `www.`.
+
+    Normalised addresses of pages have no `www.`, so a widget on `www.example.com` belongs to pages of `example.com`.
+    """
+    return bool(entries) and any(domains.is_allowed(name, whitelist=entries, blacklist=()) for name in _names(host))
+
+
+def _names(host: str) -> tuple[str, ...]:
+    return (host,) if host == domains.OPAQUE else (host, f"www.{host}")
+
+
+def _own(community_id: UUID) -> QuerySet[Embed]:
+    """Not those of strangers, who may name any host, and not those that a super admin has disabled."""
+    moderators = Moderator.objects.filter(community=community_id).values("account")
+    owned = Q(owner__in=moderators) | Q(owner__is_superuser=True)
+    embeds = Embed.objects.live().exclude(status=EmbedStatus.DISABLED)
+    return embeds.filter(owned, community=community_id).order_by("pk")
+
 
 COMMAND = "check_hosts"
 HOSTS_MAX = 20
@@ -135,8 +197,8 @@ def _due(now: datetime) -> QuerySet[HostProof]:
 def _look(proof: HostProof) -> tuple[HostState, list[str]]:
     """What is at the name of the record. It runs in a thread, without the database."""
     try:
-        values = txt_records.values_of(proof.record_name)
-    except txt_records.NoAnswerInTime:
+        values = values_of(proof.record_name)
+    except NoAnswerInTime:
         return HostState.NO_ANSWER, []
     if proof.record_value in (value.strip() for value in values):
         return HostState.FOUND, []

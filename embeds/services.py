@@ -9,12 +9,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from embeds.exceptions import EmbedDisabled, EmbedNotFound, NothingToTrust
-from embeds.models import Embed, EmbedStatus
-from embeds.models.embed import EmbedMode, PageRuleType, default_page_rules, default_trigger_config
+from embeds.models import Embed, EmbedMode, EmbedStatus, PageRuleType, default_page_rules, default_trigger_config
 from kernel.admin.audit import log_decision, transition
 from kernel.api.exceptions import InvalidInput, NotOwner
 from kernel.cache.versions import invalidate
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.cache_tags import embed_tag
 from messaging.communities.moderators import moderated_community, require_embeddable
 from messaging.models import Account, Act, WebhookTarget

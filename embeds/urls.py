@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-from embeds.views.analytics import AnalyticsViewSet
-from embeds.views.config import ClientConfigViewSet, EmbedConfigViewSet
-from embeds.views.hosts import HostViewSet
-from embeds.views.instances import EmbedViewSet
-from embeds.views.moderation import CommunityEmbedViewSet
+from embeds.host_views import HostViewSet
+from embeds.views import AnalyticsViewSet, ClientConfigViewSet, CommunityEmbedViewSet, EmbedConfigViewSet, EmbedViewSet
 from kernel.api.viewsets import router
 
 routes = router()

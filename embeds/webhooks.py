@@ -8,8 +8,7 @@ from uuid import UUID
 
 from django.db.models import F, QuerySet
 
-from embeds.models import Embed, EmbedStatus
-from embeds.models.embed import EmbedQuerySet
+from embeds.models import Embed, EmbedQuerySet, EmbedStatus
 from messaging.models import Account, WebhookTarget
 from messaging.webhooks.targets import TargetState
 

@@ -15,9 +15,8 @@ from django.conf import settings
 from django.db import Error
 from django.utils.module_loading import import_string
 
-from kernel.changes.listening import listen
-from kernel.changes.threads import Threads
-from kernel.database.errors import first_line
+from kernel.changes.wakeups import Threads, listen
+from kernel.database.sql import first_line
 from mails.collecting import collect, is_behind
 from mails.outcomes import Outcome
 from mails.sending import due_mailings, seconds_to_next, send

@@ -51,7 +51,7 @@ class Mailing(Leased):
     `next_at` is null while no notice waits. A process that sends has a lease.
     """
 
-    # Longer than sending one mail takes (mails.smtp).
+    # Longer than sending one mail takes (mails.sending).
     LEASE = timedelta(minutes=10)
 
     account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")

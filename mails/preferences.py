@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from kernel.database.sql import database_now
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from mails.kinds import FOR_SUPER_ADMINS, Frequency, Kind, default_frequency, next_mail_at
 from mails.models import Mailing, RefusedAddress
 from messaging.models import Account

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from kernel.api.exceptions import InvalidInput
-from messaging import smart_tags
 from messaging.accounts.names import is_visible_text
 from messaging.posts.exceptions import EmptyMessage, InvalidPayload
+from messaging.smart_tags import SMART_TAGS, is_known, validate_payload
 
-TAG_TYPES = sorted(smart_tags.SMART_TAGS)
+TAG_TYPES = sorted(SMART_TAGS)
 
 
 def require_content(values: Mapping[str, Any]) -> None:
@@ -28,11 +28,11 @@ def require_tag(tag_type: str | None, payload: dict[str, Any] | None) -> None:
                 "Send a tagType beside the payload: GET /v1/smart-tags lists them.", field="tagType", allowed=TAG_TYPES
             )
         return
-    if not smart_tags.is_known(tag_type):
+    if not is_known(tag_type):
         raise InvalidInput(
             "Send as tagType one of `allowed`: GET /v1/smart-tags describes them.", field="tagType", allowed=TAG_TYPES
         )
-    problems = smart_tags.validate_payload(tag_type, payload or {})
+    problems = validate_payload(tag_type, payload or {})
     if problems:
         raise InvalidPayload(
             field="payload",

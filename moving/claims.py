@@ -12,13 +12,13 @@ from django.db.models.functions import Lower, Now
 
 from kernel.cache.versions import EVERYTHING, invalidate
 from kernel.database.sql import database_now, execute
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.communities.bans import hand_over_bans, lock_communities_of_bans
 from messaging.models import Account, AccountKind, HandleClaim, Message
 from messaging.moderation.bulk_jobs import hand_over_jobs, is_changing_all_posts
 from messaging.moderation.reporting import move_closing
 from moving.exceptions import ImportNotFound, PostsChanging
-from moving.imports.locking import lock_source
+from moving.imports.progress import lock_source
 from moving.models import ImportedAuthor
 from reactions import queries
 from reactions.models import Reaction

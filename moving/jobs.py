@@ -15,8 +15,7 @@ from kernel.api.exceptions import ApiError
 from kernel.jobs.leases import LeaseLost, release, require_lease, take
 from moving import services
 from moving.exceptions import FileRefused, OtherHosts
-from moving.imports.progress import Step
-from moving.imports.report import Report
+from moving.imports.progress import Report, Step
 from moving.imports.running import Result, run
 from moving.imports.undoing import undo
 from moving.models import Move, MovePart, MoveStatus

@@ -7,7 +7,7 @@ from uuid import UUID
 from kernel.database.sql import fetch_one
 from messaging.pages.services import normalized
 from messaging.posts.embed_views import find_shown
-from messaging.posts.visibility import is_visible
+from messaging.posts.shown import is_visible
 
 # What is before the id of the comment in an anchor, and of which formats. Those of Waline and Twikoo are the id alone.
 ANCHORS = {

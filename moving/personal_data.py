@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from kernel.personal_data import Section, Subject
 from moving.claims import unclaimed_of
-from moving.formats.values import id_by_mail
+from moving.formats.records import id_by_mail
 from moving.models import ImportedAuthor, Move
 
 BATCH = 500

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from moving.models import Move, MovePart, MoveStatus
 
 # Files of imports that were checked and that nobody has started.

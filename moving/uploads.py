@@ -19,7 +19,7 @@ from django.utils import timezone
 from kernel.database.sql import execute
 from kernel.jobs.leases import release, renew
 from kernel.jobs.spawning import spawn_after_commit
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
 from moving.exceptions import FileTooLarge, ImportBusy, ImportStorageFull, ImportUnderWay

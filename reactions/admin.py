@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from kernel.admin.formatting import age, link
 from kernel.admin.model_admin import ReadOnlyModelAdmin
 from kernel.api.ids import is_id
-from messaging.moderation.lists.filters import CreatedFilter
+from messaging.moderation.lists.lists import CreatedFilter
 from reactions.emoji import one_emoji
 from reactions.models import NO_EMOJI, Reaction
 

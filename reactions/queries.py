@@ -17,7 +17,7 @@ import orjson
 from kernel.api.pagination import CursorPage, Position, envelope
 from kernel.database.sql import fetch_all, fetch_one
 from messaging.posts.message_fields import account_from_row
-from messaging.posts.visibility import is_public
+from messaging.posts.shown import is_public
 
 # The writes of one account take turns, so that the change log has them in the order of their effects: a transaction
 # gets its id at its first write, before it waits for the row. For agents, the opening statement takes the same lock.

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from kernel.api.viewsets import router
-from reactions.views.own import OwnReactionViewSet
-from reactions.views.reactions import ReactionViewSet
+from reactions.views import OwnReactionViewSet, ReactionViewSet
 
 routes = router()
 routes.register("v1/reactions", ReactionViewSet, basename="reaction")

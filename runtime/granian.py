@@ -20,9 +20,8 @@ from granian.server import Server
 
 from config import env
 from config.logging import LOGGING
-from runtime import bind_address, garbage
-from runtime.parent import STOP_SECONDS, stop_with_parent
-from runtime.supervisor import count_restart
+from runtime import bind_address, supervisor
+from runtime.supervisor import STOP_SECONDS, count_restart, stop_with_parent
 
 PORT = 8000
 # Measured on two cores: more workers or threads only wait for one another.
@@ -124,7 +123,7 @@ def leave_terminal() -> None:
 
 
 def load_application() -> Callable[..., Any]:
-    with garbage.none_during_start():
+    with supervisor.none_during_start():
         from config.wsgi import application
 
     return application

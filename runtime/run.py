@@ -1,12 +1,22 @@
-"""`make run`: starts PostgreSQL, migrates, creates the demo and runs the server; stops them in reverse order."""
+"""`make run`: starts PostgreSQL, migrates, creates the demo and runs the server; stops them in reverse order.
 
+The text that `make run` prints when the service is ready.
+"""
+
+from __future__ import annotations
+
+import json
 import os
 import signal
+import socket
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from django.core.exceptions import ImproperlyConfigured
@@ -14,15 +24,62 @@ from django.core.exceptions import ImproperlyConfigured
 from config import env, secrets
 from kernel import fingerprints
 from kernel.database.deployment import session_parameters
-from kernel.database.errors import full_disk
+from kernel.database.sql import full_disk
 from kernel.metrics import files
-from kernel.probes import draining
-from runtime import banner, bind_address, granian, processes
+from kernel.probes import readiness
+from runtime import bind_address, granian, processes
 from runtime.data_folder import CannotRun, embedded_postgres, sole_use
 from runtime.postgres import embedded
 from runtime.postgres_binaries import PostgresError
 from runtime.scheduler import scheduled_commands
 from runtime.supervisor import supervised
+
+
+def print_when_open(ports: Sequence[int], data: Path) -> None:
+    """Print when all ports are open; the first is that of the workers."""
+    threading.Thread(target=_wait_and_print, args=(ports, data), daemon=True).start()
+
+
+def text(ports: Sequence[int], demo: dict[str, Any] | None) -> str:
+    """`ports`: that of the workers, and that of the streams if they are served."""
+    base, *streams = map(bind_address.origin, ports)
+    lines = [
+        "",
+        f"Community Messaging runs at {base}  (Ctrl-C stops it)",
+        "",
+        f"  {base}/           overview",
+        f"  {base}/demo/      a page with a live embed",
+        f"  {base}/account/   for site owners, operators of agents and everybody with an account",
+        f"  {base}/api/docs/  every operation, to try out",
+        f"  {base}/admin/     for super admins",
+        *(f"  {stream}/v1/changes/stream  posts and reactions as they happen (curl -N)" for stream in streams),
+    ]
+    return "\n".join([*lines, *(_demo_lines(demo) if demo else []), ""])
+
+
+def _demo_lines(demo: dict[str, Any]) -> list[str]:
+    accounts = [f"  {name}: {demo[name]['handle']} / {demo[name]['password']}" for name in ("admin", "person")]
+    post = "Post as the demo agent (a repeat with the same key returns the same response, and posts nothing):"
+    return ["", "Sign in (demo):", *accounts, "", post, "", demo["curl"]]
+
+
+def _wait_and_print(ports: Sequence[int], data: Path) -> None:
+    while not all(map(_is_open, ports)):
+        time.sleep(0.05)
+    sys.stdout.write(text(ports, _demo(data)) + "\n")
+    sys.stdout.flush()
+
+
+def _is_open(port: int) -> bool:
+    """A worker opens the port after it has loaded the application."""
+    with socket.socket(bind_address.family(bind_address.host()), socket.SOCK_STREAM) as probe:
+        return probe.connect_ex((str(bind_address.host()), port)) == 0
+
+
+def _demo(data: Path) -> dict[str, Any] | None:
+    file = data / "demo.json"
+    return json.loads(file.read_text()) if file.exists() else None
+
 
 # After SIGTERM, where no DRAIN_SECONDS is set and BASE_URL is https.
 DRAIN_SECONDS = 5
@@ -54,7 +111,7 @@ def run() -> None:
     port = env.integer("PORT", granian.PORT, minimum=1, maximum=65535)
     with ExitStack() as running:
         running.enter_context(sole_use(data))
-        draining.end(data)
+        readiness.end(data)
         stream_port = bind_address.stream_port(port) if env.flag("STREAMS", default=True) else None
         metrics_port = env.integer("METRICS_PORT", 0, maximum=65535)
         check_ports(port, stream_port, metrics_port or None)
@@ -69,7 +126,7 @@ def run() -> None:
         manage("prepare")
         if metrics_port or env.networks("METRICS_ALLOWED"):
             running.enter_context(shared_metrics(data, metrics_port))
-        banner.print_when_open([port, *([stream_port] if stream_port else [])], data)
+        print_when_open([port, *([stream_port] if stream_port else [])], data)
         endings = [running.enter_context(scheduled_commands())]
         endings += [running.enter_context(supervised(*program)) for program in programs_beside(stream_port)]
 
@@ -78,7 +135,7 @@ def run() -> None:
             for terminate in endings:
                 terminate()
 
-        granian.serve(port, drain_seconds=drain_seconds(), draining=lambda: draining.begin(data), stopping=stopping)
+        granian.serve(port, drain_seconds=drain_seconds(), draining=lambda: readiness.begin(data), stopping=stopping)
 
 
 def programs_beside(stream_port: int | None) -> Iterator[tuple[str, ...]]:

@@ -22,9 +22,9 @@ from granian.server.embed import Server
 
 from config import env
 from config.logging import LOGGING
-from runtime import bind_address, garbage
+from runtime import bind_address, supervisor
 from runtime.granian import BACKLOG, HEADER_MILLISECONDS, PORT
-from runtime.parent import stop_with_parent
+from runtime.supervisor import stop_with_parent
 
 # Of the open files, those that no client uses.
 OTHER_FILES = 64
@@ -51,7 +51,7 @@ def main() -> None:
 
 def require_known_secrets() -> None:
     """`make run` has checked them; a start by hand has not."""
-    with garbage.none_during_start():
+    with supervisor.none_during_start():
         # Sets Django up.
         import config.asgi  # noqa: F401
         from kernel import fingerprints
@@ -64,7 +64,7 @@ def require_known_secrets() -> None:
 
 async def serve(port: int, connections: int) -> int:
     """Serve until SIGINT or SIGTERM, or until the application has failed. Returns the exit status."""
-    with garbage.none_during_start():
+    with supervisor.none_during_start():
         from config.asgi import application
         from kernel.probes.asgi import WithProbes
 

@@ -13,7 +13,7 @@ from django.urls import Resolver404, resolve
 from jsonschema_rs import Draft202012Validator
 
 from kernel.api.openapi import views
-from kernel.api.openapi.error_responses import by_status, possible_errors
+from kernel.api.openapi.errors import by_status, possible_errors
 from kernel.api.openapi.response_headers import HEADERS
 from kernel.api.operations import Operation, all_operations
 

@@ -12,9 +12,9 @@ import orjson
 from agents.models import Agent, AgentRequest, AgentToken, RequestStatus
 from agents.words import asked_and_granted
 from kernel.api.pagination import bound_to
-from kernel.changes import cursors
-from kernel.changes.latest import cut_latest, read_latest
+from kernel.changes import reading
 from kernel.changes.rows import ChangeRow, Cursor, Position
+from kernel.changes.unread import cut_latest, read_latest
 from messaging.changes.items import Related, related_to
 from messaging.changes.types import InboxType
 from messaging.models import Community
@@ -55,7 +55,7 @@ class InboxPage:
 def inbox_page(account_id: UUID, *, before: str | None, read_up_to: Position | None) -> InboxPage:
     """`read_up_to`: later events are new; None: none is. Raises InvalidCursor (400)."""
     bound = bound_to("account-inbox", {"account": account_id})
-    batch = read_latest(account_id, cursors.decode(before, bound_to=bound) if before else None, limit=SHOWN)
+    batch = read_latest(account_id, reading.decode(before, bound_to=bound) if before else None, limit=SHOWN)
     related = related_to(batch.rows)
     batch = cut_latest(batch, len(related.rows))
     requests = _requests(batch.rows)
@@ -67,13 +67,13 @@ def inbox_page(account_id: UUID, *, before: str | None, read_up_to: Position | N
         for row in batch.rows
     ]
     newest = batch.cursor_after(batch.rows[0]) if batch.rows else batch.next
-    older = cursors.encode(batch.next, bound_to=bound) if batch.has_more else None
-    return InboxPage(events, cursors.encode(newest, bound_to=bound), older)
+    older = reading.encode(batch.next, bound_to=bound) if batch.has_more else None
+    return InboxPage(events, reading.encode(newest, bound_to=bound), older)
 
 
 def cursor_of(text: str, account_id: UUID) -> Cursor:
     """A cursor of `InboxPage`; raises InvalidCursor (400)."""
-    return cursors.decode(text, bound_to=bound_to("account-inbox", {"account": account_id}))
+    return reading.decode(text, bound_to=bound_to("account-inbox", {"account": account_id}))
 
 
 def _event(

@@ -11,13 +11,18 @@ from django.utils.translation import gettext_lazy as _
 
 from account_area.agents.communities import communities_for_form
 from account_area.agents.texts import OLD_ENDS, SCOPES
-from account_area.fields import MultilineField
-from account_area.forms import AccountForm
+from account_area.forms import AccountForm, MultilineField
 from account_area.submissions import OnceForm
-from agents.models.agent import COMMUNITIES_MAX
-from agents.models.request import AGENT_NAME_MIN, PURPOSE_MAX, PURPOSE_MIN, WEBSITE_MAX
-from agents.models.token import DAYS_DEFAULT, LABEL_MAX
-from agents.serializers.inputs import NewRequest, NewToken
+from agents.models import (
+    AGENT_NAME_MIN,
+    COMMUNITIES_MAX,
+    DAYS_DEFAULT,
+    LABEL_MAX,
+    PURPOSE_MAX,
+    PURPOSE_MIN,
+    WEBSITE_MAX,
+)
+from agents.serializers import NewRequest, NewToken
 from agents.services import OldEnds
 from kernel.api.serializers import validated
 from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN, NAME_MAX

@@ -20,7 +20,7 @@ from agents.models import Agent, AgentRequest, AgentToken, RefusedCall, RequestS
 from kernel.admin.audit import log_entries_about
 from kernel.plots import days_until
 from messaging.models import Account, Message
-from messaging.posts.partitioning.bounds import first_id
+from messaging.posts.partitioning.tables import first_id
 
 AGENTS_SHOWN = 50
 REQUESTS_SHOWN = 20

@@ -1,9 +1,28 @@
+"""The handle of an agent in a path."""
+
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
-from account_area.agents.converters import HandleConverter
-from account_area.agents.views import agents, inbox, lists, requests, tokens, webhooks
+from account_area.agents.views import agents, requests, tokens, webhooks
+from account_area.agents.views import agents as inbox
+from account_area.agents.views import agents as lists
+
+# The path of the form; an agent may have this handle.
+RESERVED = "request"
+
+
+class HandleConverter:
+    """A handle. That of an agent called `request` is written `@request`."""
+
+    regex = "@?[a-z0-9_]{3,30}"
+
+    def to_python(self, value: str) -> str:
+        return value.removeprefix("@")
+
+    def to_url(self, value: str) -> str:
+        return f"@{value}" if value == RESERVED else value
+
 
 register_converter(HandleConverter, "handle")
 

@@ -8,8 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from account_area import languages
 from account_area.comparing import ComparedForm
-from account_area.fields import MultilineField
-from account_area.forms import AccountForm
+from account_area.forms import AccountForm, MultilineField
 from messaging.accounts.exceptions import InvalidCredentials
 from messaging.accounts.services import check_password
 from messaging.accounts.visitors import Visitor

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from account_area.me import claim_views, data_views, post_views, views
+from account_area.me import views
+from account_area.me import views as claim_views
+from account_area.me import views as data_views
+from account_area.me import views as post_views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.overview, name="account_me"),

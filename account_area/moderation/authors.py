@@ -9,12 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext, ngettext
 
+from account_area.forms import sentence
 from account_area.moderation import queries
 from account_area.moderation.decisions import reason_of
-from account_area.moderation.returning import list_url
+from account_area.moderation.queries import list_url
 from account_area.page import account_page
 from account_area.people import person_of
-from account_area.refusals import sentence
 from kernel.api.exceptions import ApiError, InvalidInput, NotFound
 from kernel.api.ids import parse_id
 from messaging.models import BulkJob, JobState

@@ -13,20 +13,20 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from account_area.forms import sentence
 from account_area.moderation import queries
-from account_area.moderation.returning import list_url
+from account_area.moderation.queries import list_url
 from account_area.page import account_page
 from account_area.people import person_of
-from account_area.refusals import sentence
 from kernel.admin.actions import REASON_MAX
-from kernel.admin.seen import decided_at, seen_at
+from kernel.admin.changelists import decided_at, seen_at
 from kernel.api.exceptions import ApiError, InvalidInput
 from kernel.api.ids import is_id
 from messaging.communities import bans
 from messaging.models import Account, Community
 from messaging.moderation import moderators, pages
 from messaging.moderation.queries import stored_posts
-from messaging.pages import closing
+from messaging.pages import discussions
 
 Decide = Callable[..., Any]
 POST_DECISIONS: dict[str, Decide] = {
@@ -37,7 +37,7 @@ POST_DECISIONS: dict[str, Decide] = {
     "undo-hiding": moderators.undo_hiding,
 }
 # Decisions about the page of a post, and about the place of a post on it.
-OF_PAGE: dict[str, Decide] = {"close": closing.close_discussion, "reopen": closing.reopen_discussion}
+OF_PAGE: dict[str, Decide] = {"close": discussions.close_discussion, "reopen": discussions.reopen_discussion}
 OF_PLACE: dict[str, Decide] = {"pin": pages.pin_message, "unpin": pages.unpin_message}
 NOTHING = _("Nothing was chosen. Select posts first.")
 

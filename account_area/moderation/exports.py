@@ -16,9 +16,9 @@ from account_area.people import person_of
 from kernel.api import throttling
 from kernel.api.exceptions import NotFound
 from messaging.models import Account, Community
-from moving.exports.downloads import Download
 from moving.exports.exporting import FORMATS
-from moving.exports.scopes import of_community
+from moving.exports.files import Download
+from moving.exports.reading import of_community
 
 # What a format is for, the best one first.
 USES = {

@@ -5,8 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from account_area.fields import WORD_FAULTS, MultilineField
-from account_area.forms import AccountForm, FieldRenderer
+from account_area.forms import WORD_FAULTS, AccountForm, FieldRenderer, MultilineField
 from account_area.submissions import OnceForm
 from kernel.admin.actions import REASON_MAX
 from messaging.accounts.names import validate_name

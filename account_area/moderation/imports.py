@@ -14,12 +14,11 @@ from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 
-from account_area.forms import AccountForm
+from account_area.forms import AccountForm, sentence
 from account_area.moderation import queries
 from account_area.moderation.communities import frame
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
-from account_area.refusals import sentence
 from kernel.api.exceptions import ApiError, NotFound
 from messaging.markdown.html import to_html
 from messaging.models import Account, Community

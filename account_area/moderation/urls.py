@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from account_area.moderation import authors, communities, decisions, exports, hosts, imports, settings, widgets
+from account_area.moderation import authors, communities, decisions, exports, hosts, imports
+from account_area.moderation import communities as settings
+from account_area.moderation import hosts as widgets
 
 OF_COMMUNITY = "communities/<slug:slug>/moderation/"
 urlpatterns = [

@@ -1,4 +1,7 @@
-"""Second factors: an authenticator app, recovery codes and passkeys."""
+"""Second factors: an authenticator app, recovery codes and passkeys.
+
+What the script of the pages asks a passkey, and its answer.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.flows import generate_recovery_codes
 from allauth.mfa.totp.internal.auth import generate_totp_secret
 from allauth.mfa.totp.internal.flows import activate_totp
-from allauth.mfa.webauthn.forms import AddWebAuthnForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm, AuthenticateWebAuthnForm
 from allauth.mfa.webauthn.internal import auth as webauthn
 from allauth.mfa.webauthn.internal.flows import add_authenticator
 from django.contrib import messages
@@ -27,10 +30,36 @@ from account_area.people import person_of
 from account_area.sign_in.adapters import AccountAdapter
 from account_area.sign_in.forms import CodeForm, PasskeyForm
 from account_area.sign_in.recent import recent_sign_in_needed, record_factor
+from kernel.api.exceptions import ApiError
 from kernel.api.stored_secrets import SecretLost
 from messaging.accounts import second_factor
 from messaging.accounts.sign_in_limits import count_code
 from messaging.accounts.visitors import visitor_of
+from messaging.models import Account
+
+
+def challenge(person: Account | None) -> dict[str, Any]:
+    """The options for the browser, as JSON has them; its challenge is stored in the session. None: of any person."""
+    plain: dict[str, Any] = json.loads(json.dumps(webauthn.begin_authentication(person), default=dict))
+    return plain
+
+
+def own_challenge(person: Account) -> dict[str, Any] | None:
+    """None: the person has no passkey."""
+    return challenge(person) if webauthn.get_credentials(person) else None
+
+
+def answered(form: AuthenticateWebAuthnForm) -> Authenticator | None:
+    """The passkey that has answered the challenge; None: no valid one."""
+    try:
+        if form.is_valid():
+            used: Authenticator = form.cleaned_data["credential"]
+            return used
+    except (ApiError, ArithmeticError, AttributeError, KeyError, LookupError, TypeError, ValueError):
+        # The library checks few types of what the browser sends.
+        pass
+    return None
+
 
 # The secret of an app that is being set up, encrypted: the rows of sessions are not.
 PENDING = "pending_totp"

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from account_area.navigation import ROOT
-from account_area.sign_in.renewal import renew
+from account_area.sign_in.sessions import renew
 from kernel.api.middleware import SESSION_PATHS
 from messaging.accounts.visitors import remember, visitor_of
 

@@ -1,12 +1,17 @@
-"""Sessions of the pages: which ones a person has, and how they end."""
+"""Sessions of the pages: which ones a person has, and how they end.
+
+The name of a browser and its system, from the User-Agent header: enough to recognise a session by.
+
+A session ends fourteen days after its last use. It is written once a day at most.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from allauth.account.signals import authentication_step_completed
-from django.contrib.auth import user_logged_in
+from django.contrib.auth import SESSION_KEY, user_logged_in
 from django.contrib.sessions.models import Session
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
@@ -15,14 +20,59 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from account_area.models import AccountSession
-from account_area.sign_in.devices import device_of
 from account_area.sign_in.log import BY_METHOD, log_first_step, log_session
-from account_area.sign_in.renewal import USED_AT
 from kernel.pages.sessions import stored_key
 from kernel.writes.deletion import delete_in_batches
 from messaging.accounts.second_factor import has_second_factor
 from messaging.accounts.sessions import end_all_sessions
 from messaging.models import Account, PanelSession
+
+# The first that the header contains; most browsers name others as well.
+BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("CriOS", "Chrome"),
+    ("Safari/", "Safari"),
+)
+SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("CrOS", "ChromeOS"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+def device_of(user_agent: str) -> str:
+    """`Firefox · Linux`; empty if the header names neither."""
+    found = (_first(user_agent, BROWSERS), _first(user_agent, SYSTEMS))
+    return " · ".join(filter(None, found))
+
+
+def _first(user_agent: str, names: tuple[tuple[str, str], ...]) -> str:
+    return next((name for mark, name in names if mark in user_agent), "")
+
+
+RENEWED_EVERY = timedelta(days=1)
+USED_AT = "used_at"
+
+
+def renew(request: HttpRequest) -> None:
+    """Begin the fourteen days again, unless that was done within a day. A session of nobody is not touched."""
+    from account_area.models import AccountSession
+
+    session = request.session
+    now = timezone.now()
+    if SESSION_KEY not in session or session.get(USED_AT, "") > (now - RENEWED_EVERY).isoformat():
+        return
+    session[USED_AT] = now.isoformat()
+    AccountSession.objects.filter(session_id=stored_key(session.session_key or "")).update(last_used_at=Now())
 
 
 @receiver(user_logged_in)

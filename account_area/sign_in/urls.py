@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from account_area.sign_in import (
-    address_views,
-    continue_views,
-    factor_views,
-    openings,
-    password_views,
-    provider_views,
-    session_views,
-    step_views,
-    views,
-)
+from account_area.sign_in import factor_views, openings, password_views, provider_views, step_views, views
+from account_area.sign_in import password_views as address_views
+from account_area.sign_in import step_views as continue_views
+from account_area.sign_in import step_views as session_views
 
 urlpatterns = [
     path("sign-in/", views.sign_in, name="account_login"),

@@ -19,9 +19,9 @@ from django.utils.translation import gettext as _
 from account_area.forms import AccountForm
 from account_area.page import account_page
 from account_area.people import person_of
+from account_area.sign_in.factor_views import answered, own_challenge
 from account_area.sign_in.forms import CodeForm, PasswordForm, SignInForm, SignUpForm
 from account_area.sign_in.log import log_wrong_password
-from account_area.sign_in.passkeys import answered, own_challenge
 from account_area.sign_in.people import begin_session, handle_of, next_path, spelling_of
 from account_area.sign_in.recent import can_confirm, record_factor
 from kernel.api import throttling

@@ -9,12 +9,11 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from account_area.fields import MultilineField
-from account_area.sites.communities import CommunityField
+from account_area.forms import MultilineField
 from account_area.sites.editing import EditForm
-from account_area.sites.fields import DomainsField, PatternsField, ShowsField, WordsField
-from embeds.models import Embed
-from embeds.models.embed import DESCRIPTION_MAX, NAME_MAX, TRIGGER_MESSAGE_MAX, EmbedMode
+from account_area.sites.forms import DomainsField, PatternsField, ShowsField, WordsField
+from account_area.sites.queries import CommunityField
+from embeds.models import DESCRIPTION_MAX, NAME_MAX, TRIGGER_MESSAGE_MAX, Embed, EmbedMode
 from embeds.serializers.inputs import BlacklistBody, EmbedChanges
 from kernel.api.serializers import validated
 

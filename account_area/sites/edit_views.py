@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 
 from account_area.page import account_page
 from account_area.people import person_of
-from account_area.sites.access import is_new, own_site, site_page
 from account_area.sites.checks import answer
 from account_area.sites.edit_forms import LookForm, PagesForm, SettingsForm, WordsForm
 from account_area.sites.editing import EditForm
 from account_area.sites.forms import AddressForm, TryWordsForm
+from account_area.sites.queries import is_new, own_site, site_page
 from embeds.models import Embed
 from messaging.communities.moderators import moderates
 from messaging.markdown.reading import as_read

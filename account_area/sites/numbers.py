@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from embeds.analytics.events import OTHER, VIEW, VIEW_IN_PAGE, KnownEvent
+from embeds.analytics.ingest import OTHER, VIEW, VIEW_IN_PAGE, KnownEvent
 from embeds.analytics.summary import Summary, summarize, table_of
 from embeds.models import Embed
 from kernel.csv_cells import neutral_cell

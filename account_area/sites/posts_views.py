@@ -11,8 +11,7 @@ from account_area.moderation.communities import page_of, queue_of
 from account_area.moderation.queries import public_posts_of
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
-from account_area.sites.access import own_site, site_page
-from account_area.sites.queries import has_other_sites
+from account_area.sites.queries import has_other_sites, own_site, site_page
 from messaging.communities.moderators import moderates
 from messaging.models import Community
 

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from account_area.sites import edit_views, install_views, numbers_views, posts_views, views
-from account_area.sites.preview import preview
+from account_area.sites import edit_views, posts_views, views
+from account_area.sites import views as install_views
+from account_area.sites import views as numbers_views
+from account_area.sites.views import preview
 
 SITE = "sites/<uuid:embed>/"
 

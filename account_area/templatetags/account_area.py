@@ -16,7 +16,7 @@ from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
-from account_area.moderation.counts import MOST
+from account_area.moderation.queries import MOST
 from kernel.plots import Plot, grouped
 from mails.addresses import refusal_of
 from messaging.models import Account

@@ -1,13 +1,25 @@
-"""The admin actions on agent requests, agents and agent tokens."""
+"""The admin actions on agent requests, agents and agent tokens.
+
+Text and badges for the grants and states of agents, requests and tokens.
+
+The form that chooses scopes and communities when a request is approved or an agent is narrowed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
+from django import forms
+from django.contrib.admin import SimpleListFilter
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
-from agents.admin.grant import GrantForm
-from agents.models import AgentRequest, RequestStatus, TokenStatus
+from agents.models import Agent, AgentRequest, AgentToken, RequestStatus, Scope, TokenStatus
 from agents.services import (
     UNDO_SECONDS,
     approve_request,
@@ -19,7 +31,170 @@ from agents.services import (
     undo_decision,
     unfreeze_agent,
 )
-from kernel.admin.actions import AdminAction
+from agents.services.requests import Grant, narrowed_to
+from kernel.admin.actions import AdminAction, AdminActionForm
+from kernel.admin.formatting import badge, lines, link
+from messaging.models import Community
+
+SCOPES = {
+    Scope.POST: "write posts",
+    Scope.REPLY: "reply to posts",
+    Scope.QUOTE: "quote posts",
+    Scope.REACT: "react with emoji",
+}
+NAMED_MAX = 3
+REQUEST_BADGES = {RequestStatus.PENDING: "waiting", RequestStatus.APPROVED: "good", RequestStatus.REJECTED: "bad"}
+TOKEN_BADGES = {TokenStatus.ACTIVE: "good", TokenStatus.REVOKED: "bad", TokenStatus.SUSPENDED: "bad"}
+
+
+def describe_scopes(scopes: Sequence[str]) -> str:
+    return ", ".join(SCOPES[Scope(scope)] for scope in scopes)
+
+
+def summarize_grant(scopes: Sequence[str], community_ids: Sequence[UUID]) -> str:
+    """A summary for lists: it needs no query per row."""
+    count = f"{len(community_ids)} communit{'y' if len(community_ids) == 1 else 'ies'}"
+    return f"{', '.join(scopes)} in {count if community_ids else 'every community'}"
+
+
+def name_grant(scopes: Sequence[str], communities: Sequence[str]) -> str:
+    """`post, react in Harbour, Gazette and 3 more`."""
+    more = len(communities) - NAMED_MAX
+    named = ", ".join(communities[:NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
+    return f"{', '.join(scopes)} in {named or 'every community'}"
+
+
+def describe_request(request: AgentRequest, names: Mapping[UUID, str]) -> str:
+    """What was asked for and, where that is less, what is granted."""
+    asked, granted = (request.scopes, request.community_ids), narrowed_to(request)
+    if granted is None:
+        return _named(asked, names)
+    return f"asked: {_named(asked, names)}; granted: {_named(granted, names)}"
+
+
+def state_text(request: AgentRequest) -> str:
+    return str(request.status) if narrowed_to(request) is None else f"{request.status}, narrowed"
+
+
+def _named(grant: Grant, names: Mapping[UUID, str]) -> str:
+    return name_grant(grant[0], [names.get(pk, f"unknown: {pk}") for pk in grant[1]])
+
+
+def describe_communities(ids: Sequence[UUID]) -> str | SafeString:
+    if not ids:
+        return "every community"
+    known = Community.objects.in_bulk(ids)
+    return lines([link(known[pk]) if pk in known else f"unknown: {pk}" for pk in ids])
+
+
+def request_badge(request: AgentRequest) -> SafeString:
+    return badge(state_text(request), REQUEST_BADGES.get(RequestStatus(request.status), ""))
+
+
+def token_badge(token: AgentToken) -> SafeString:
+    return badge(token.status, TOKEN_BADGES.get(token.status, ""))
+
+
+def agent_badge(agent: Agent) -> SafeString:
+    if agent.frozen_at is not None:
+        return badge("frozen", "bad")
+    if not agent.operator.is_active:
+        return badge("operator suspended", "bad")
+    if agent.account.is_active:
+        return badge("working", "good")
+    # The request of an erasure stops the agents, and its cancellation activates them.
+    return badge("deleted" if agent.operator.erasure_due_at is None else "operator leaving", "bad")
+
+
+class FrozenFilter(SimpleListFilter):
+    title = parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [
+            ("working", "Working"),
+            ("frozen", "Frozen"),
+            ("suspended", "Operator suspended"),
+            ("leaving", "Operator leaving"),
+            ("deleted", "Deleted"),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Agent]) -> QuerySet[Agent]:
+        match self.value():
+            case "working":
+                return queryset.filter(frozen_at=None, operator__is_active=True, account__is_active=True)
+            case "frozen":
+                return queryset.filter(frozen_at__isnull=False)
+            case "suspended":
+                return queryset.filter(operator__is_active=False)
+            case "leaving":
+                return queryset.filter(account__is_active=False, operator__erasure_due_at__isnull=False)
+            case "deleted":
+                return queryset.filter(account__is_active=False, operator__erasure_due_at=None)
+        return queryset
+
+
+class TokenStatusFilter(SimpleListFilter):
+    """Filters by `AgentToken.status`, which is computed and has no column."""
+
+    title = parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(status.value, str(status.label)) for status in TokenStatus]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AgentToken]) -> QuerySet[AgentToken]:
+        now = timezone.now()
+        valid = Q(revoked_at=None, expires_at__gt=now)
+        match self.value():
+            case TokenStatus.ACTIVE:
+                return queryset.filter(valid).exclude(agent__in=Agent.objects.stopped())
+            case TokenStatus.SUSPENDED:
+                return queryset.filter(valid, agent__in=Agent.objects.stopped())
+            case TokenStatus.REVOKED:
+                return queryset.filter(revoked_at__isnull=False)
+            case TokenStatus.EXPIRED:
+                return queryset.filter(revoked_at=None, expires_at__lte=now)
+        return queryset
+
+
+LISTED_MAX = 500
+MORE = f" Only the first {LISTED_MAX} by name are listed; the API accepts the ids of the others."
+
+
+def offered_communities() -> list[tuple[UUID, str]]:
+    """The first LISTED_MAX by name, and one more if there are more."""
+    return list(Community.objects.order_by("name", "pk").values_list("pk", "name")[: LISTED_MAX + 1])
+
+
+class GrantForm(AdminActionForm):
+    """Offers the scopes and communities of the row (a request or an agent), all selected."""
+
+    scopes = forms.MultipleChoiceField(
+        label="Permissions", widget=forms.CheckboxSelectMultiple, error_messages={"required": "Select at least one."}
+    )
+    community_ids = forms.TypedMultipleChoiceField(
+        label="Communities", coerce=UUID, error_messages={"required": "Select at least one."}
+    )
+    field_order = ["scopes", "community_ids", "reason"]
+
+    def __init__(self, *args: Any, row: Any, **kwargs: Any) -> None:
+        super().__init__(*args, row=row, **kwargs)
+        scopes: Any = self.fields["scopes"]
+        scopes.choices = [(scope, SCOPES[Scope(scope)]) for scope in row.scopes]
+        scopes.initial = row.scopes
+        self._offer_communities(self.fields["community_ids"], row.community_ids)
+
+    def _offer_communities(self, field: Any, current: Sequence[UUID]) -> None:
+        known = Community.objects.order_by("name", "pk")
+        field.required = bool(current)
+        if current:
+            names = {community.pk: community.name for community in known.filter(pk__in=current)}
+            field.choices = [(pk, names.get(pk, f"unknown: {pk}")) for pk in current]
+            field.initial = current
+            field.widget = forms.CheckboxSelectMultiple(choices=field.choices)
+        else:
+            offered = offered_communities()
+            field.choices = offered[:LISTED_MAX]
+            field.help_text = "Select none to allow every community." + (MORE if len(offered) > LISTED_MAX else "")
 
 
 def _is_pending(request: AgentRequest) -> bool:

@@ -8,10 +8,21 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agents.admin.actions import FREEZE, NARROW, REVOKE, REVOKE_ALL, UNFREEZE
-from agents.admin.filters import FrozenFilter
-from agents.admin.formatting import agent_badge, describe_communities, describe_scopes, summarize_grant
-from agents.admin.review import active_token_count
+from agents.admin.actions import (
+    FREEZE,
+    NARROW,
+    REVOKE,
+    REVOKE_ALL,
+    UNFREEZE,
+    FrozenFilter,
+    TokenStatusFilter,
+    agent_badge,
+    describe_communities,
+    describe_scopes,
+    summarize_grant,
+    token_badge,
+)
+from agents.admin.requests import active_token_count
 from agents.denied_calls import STORED_DAYS, refused_calls
 from agents.models import Agent, AgentRequest, AgentToken, Scope
 from kernel.admin.audit import log_entries_about
@@ -19,6 +30,59 @@ from kernel.admin.formatting import NOTHING, age, ago, lines, link, plain
 from kernel.writes.rate_limits import usages_of
 from messaging.models import Message
 from messaging.moderation.lists.many import ManyRowsAdmin
+
+
+@admin.register(AgentToken)
+class AgentTokenAdmin(ManyRowsAdmin):
+    row_actions = (REVOKE,)
+    list_display = ["prefix", "state", "of_agent", "label", "created", "expires", "last_used", "revoke_reason"]
+    list_filter = [TokenStatusFilter, "expires_at"]
+    search_fields = ["prefix", "label", "agent__account__handle"]
+    search_help_text = "Part of the token's prefix or label, or of its agent's handle."
+    ordering = ["-created_at", "-id"]
+    fields = [
+        *("state", "prefix", "label", "of_agent", "creator", "created", "expires", "last_used"),
+        *("revoked", "revoked_by", "revoke_reason"),
+    ]
+    readonly_fields = ["of_agent", "state", "created", "creator", "expires", "last_used", "revoked"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AgentToken]:
+        return AgentToken.objects.with_accounts().select_related("created_by", "revoked_by")
+
+    def title_for(self, row: AgentToken) -> str:
+        return f"Token {row}"
+
+    def status_text(self, row: AgentToken) -> str:
+        return f"of {row.agent}, {row.status}"
+
+    @admin.display(description="agent", ordering="agent__account__handle")
+    def of_agent(self, row: AgentToken) -> str | SafeString:
+        return link(row.agent)
+
+    @admin.display(description="state")
+    def state(self, row: AgentToken) -> SafeString:
+        return token_badge(row)
+
+    @admin.display(description="created", ordering="created_at")
+    def created(self, row: AgentToken) -> str | SafeString:
+        return age(row.created_at)
+
+    @admin.display(description="created by")
+    def creator(self, row: AgentToken) -> str | SafeString:
+        return link(row.created_by)
+
+    @admin.display(description="expires", ordering="expires_at")
+    def expires(self, row: AgentToken) -> str | SafeString:
+        return age(row.expires_at)
+
+    @admin.display(description="last used", ordering="last_used_at")
+    def last_used(self, row: AgentToken) -> str | SafeString:
+        return age(row.last_used_at)
+
+    @admin.display(description="revoked")
+    def revoked(self, row: AgentToken) -> str | SafeString:
+        return age(row.revoked_at)
+
 
 TOKENS_SHOWN_MAX = 50
 POSTS_SHOWN_MAX = 10

@@ -1,41 +1,156 @@
+"""Queries for the review of an agent request: the requester's other agents and requests.
+
+What the list of agent requests shows of all its rows: warnings, names of communities, the operator's history.
+"""
+
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
-from django.db.models import F, QuerySet
+from django.db.models import Aggregate, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agents.admin import queue
-from agents.admin.actions import APPROVE, REJECT, UNDO
-from agents.admin.formatting import (
+from agents.admin.actions import (
+    APPROVE,
+    LISTED_MAX,
+    REJECT,
     REQUEST_BADGES,
     SCOPES,
+    UNDO,
     describe_communities,
     describe_request,
     describe_scopes,
+    offered_communities,
     request_badge,
     state_text,
 )
-from agents.admin.grant import LISTED_MAX, offered_communities
-from agents.admin.look_alikes import look_alikes_of
-from agents.admin.review import agents_of, next_pending, other_requests, recently_decided
-from agents.models import AgentRequest, RequestStatus, Scope
-from agents.services.grants import community_names, narrowed_to
+from agents.admin.look_alikes import LookAlikes, look_alikes_of
+from agents.models import Agent, AgentRequest, AgentToken, RefusedCall, RequestStatus, Scope
+from agents.services import UNDO_SECONDS
+from agents.services.requests import community_names, narrowed_to
 from kernel.admin.actions import AdminAction, AdminActionForm
-from kernel.admin.counted import CountedChoices
+from kernel.admin.changelists import CountedChoices, QueueSummary
 from kernel.admin.formatting import NOTHING, age, ago, badge, change_url, external_link, lines, link, plain
-from kernel.admin.queues import QueueSummary
-from messaging.models import ReasonFor
+from kernel.database.sql import fetch_all
+from messaging.models import Account, Message, MessageStatus, ReasonFor
 from messaging.moderation.lists.deciding import choices_of
 from messaging.moderation.lists.lists import DecidingAdmin
-from messaging.moderation.lists.saved import came_from, first_found
+from messaging.moderation.lists.many import came_from, first_found
+
+NEW_ACCOUNT = timedelta(days=7)
+MANY_REJECTED = 2
+MANY_REFUSED = 100
+# Each is run for any number of rows, none included.
+COMMUNITIES = "SELECT id, name FROM messaging_community WHERE id = ANY(%s)"
+REJECTED = """
+SELECT requester_id, count(*) FROM agents_agentrequest
+WHERE requester_id = ANY(%s) AND status = 'rejected' GROUP BY requester_id
+"""
+REFUSED = """
+SELECT agent.operator_id, sum(calls.calls)::bigint FROM agents_refusedcall calls
+JOIN agents_agent agent ON agent.account_id = calls.agent_id
+WHERE agent.operator_id = ANY(%s) GROUP BY agent.operator_id
+"""
+
+
+def prepare(rows: Sequence[Any]) -> None:
+    """Set `look_alikes`, `community_names`, `grants` and `warnings` of each request, with four queries."""
+    requesters = {row.requester_id for row in rows}
+    names = _by_id(COMMUNITIES, {pk for row in rows for pk in _communities_of(row)})
+    rejected, refused = _by_id(REJECTED, requesters), _by_id(REFUSED, requesters)
+    similar = look_alikes_of([row for row in rows if row.status == RequestStatus.PENDING])
+    for row in rows:
+        row.look_alikes = similar.get(row.pk, LookAlikes())
+        row.community_names = [(pk, names.get(pk, f"unknown: {pk}")) for pk in row.community_ids]
+        row.grants = describe_request(row, names)
+        row.warnings = list(_warnings(row, rejected.get(row.requester_id, 0), refused.get(row.requester_id, 0)))
+
+
+def _communities_of(row: AgentRequest) -> list[UUID]:
+    return [*row.community_ids, *(row.agent.community_ids if row.agent else ())]
+
+
+def _by_id(statement: str, ids: set[UUID]) -> dict[UUID, Any]:
+    return {row[0]: row[1] for row in fetch_all(statement, [list(ids)])}
+
+
+def _warnings(row: AgentRequest, rejected: int, refused: int) -> Any:
+    """(text, kind of the badge)"""
+    if row.status != RequestStatus.PENDING:
+        return
+    similar: LookAlikes = row.look_alikes  # type: ignore[attr-defined]  # set by `prepare`
+    if similar.nearest:
+        first = similar.nearest[0]
+        yield f"@{first.handle} {first.likeness}", "bad"
+    if similar.series:
+        yield f"series {similar.series_text}", "" if similar.is_own else "bad"
+    if timezone.now() - row.requester.created_at < NEW_ACCOUNT:
+        yield "new account", "waiting"
+    if rejected >= MANY_REJECTED:
+        yield f"{rejected} rejected requests", "bad"
+    if refused >= MANY_REFUSED:
+        yield f"{refused} refused calls", "bad"
+
+
+SHOWN_MAX = 10
+COUNT = Count("pk")
+
+
+def agents_of(requester: Account, *, exclude: UUID | None) -> QuerySet[Agent]:
+    """The agents of a person, newest first, with the counts `posts`, `hidden`, `active_tokens` and `refused`."""
+    agents = Agent.objects.operated_by(requester).exclude(pk=exclude).select_related("account", "operator")
+    posts = Message.objects.filter(author=OuterRef("pk"))
+    return agents.annotate(
+        posts=_tally(posts, of="author"),
+        hidden=_tally(posts.filter(status=MessageStatus.HIDDEN), of="author"),
+        active_tokens=active_token_count(),
+        refused=_tally(RefusedCall.objects.filter(agent=OuterRef("pk")), of="agent", by=Sum("calls")),
+    ).order_by("-created_at", "-pk")[:SHOWN_MAX]
+
+
+def active_token_count() -> Coalesce:
+    """The number of active tokens of the outer query's agent."""
+    return _tally(AgentToken.objects.active().filter(agent=OuterRef("pk")), of="agent")
+
+
+def other_requests(request: AgentRequest) -> QuerySet[AgentRequest]:
+    """The requester's other requests, newest first."""
+    requests = AgentRequest.objects.asked_by(request.requester).exclude(pk=request.pk)
+    return requests.select_related("requester", "decided_by", "agent").order_by("-created_at", "-pk")[:SHOWN_MAX]
+
+
+def next_pending(request: AgentRequest, among: QuerySet[AgentRequest] | None = None) -> AgentRequest | None:
+    """The pending request after this one, else the oldest one; `among` the rows of a list with filters."""
+    rows = AgentRequest.objects.all() if among is None else among
+    pending = rows.filter(status=RequestStatus.PENDING).exclude(pk=request.pk).order_by("created_at", "pk")
+    later = Q(created_at__gt=request.created_at) | Q(created_at=request.created_at, pk__gt=request.pk)
+    return pending.filter(later).first() or pending.first()
+
+
+def recently_decided(by: Account) -> AgentRequest | None:
+    """The latest decision of a super admin, if it can still be undone by the clock of this host."""
+    since = timezone.now() - timedelta(seconds=UNDO_SECONDS)
+    decided = AgentRequest.objects.filter(decided_at__gte=since, decided_by=by).select_related("requester", "agent")
+    latest = decided.exclude(status=RequestStatus.CANCELLED).order_by(F("decided_at").desc()).first()
+    if latest is not None:
+        latest.outcome = state_text(latest)  # type: ignore[attr-defined]  # for the template
+    return latest
+
+
+def _tally(rows: QuerySet[Any], *, of: str, by: Aggregate = COUNT) -> Coalesce:
+    """An aggregate of `rows` by the column `of`, 0 if no row matches."""
+    tallied = rows.order_by().values(of).annotate(tally=by).values("tally")
+    return Coalesce(Subquery(tallied, output_field=IntegerField()), 0)
 
 
 @admin.register(AgentRequest)
@@ -115,7 +230,7 @@ class AgentRequestAdmin(DecidingAdmin):
         return super().changelist_view(request, more | (extra_context or {}))
 
     def prepare_rows(self, rows: list[Any]) -> None:
-        queue.prepare(rows)
+        prepare(rows)
 
     def review_template(self, row: AgentRequest) -> tuple[str, dict[str, Any]]:
         context = {

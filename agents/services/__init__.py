@@ -1,16 +1,15 @@
-from agents.services.agents import freeze_agent, narrow_agent, unfreeze_agent
-from agents.services.deletion import delete_agent
-from agents.services.expiry import announce_expiring_tokens
+from agents.services.agents import UNDO_SECONDS, delete_agent, freeze_agent, narrow_agent, undo_decision, unfreeze_agent
 from agents.services.requests import approve_request, cancel_request, readable_request, reject_request, request_agent
-from agents.services.rotation import OldEnds, rotate_token
 from agents.services.tokens import (
+    OldEnds,
+    announce_expiring_tokens,
     create_token,
     require_revocable,
     revoke_agent_tokens,
     revoke_token,
     revoke_tokens,
+    rotate_token,
 )
-from agents.services.undoing import UNDO_SECONDS, undo_decision
 
 __all__ = [
     "UNDO_SECONDS",

@@ -1,21 +1,32 @@
-"""Freezes, unfreezes and narrows agents. The caller checks that `by` is a super admin."""
+"""Freezes, unfreezes and narrows agents. The caller checks that `by` is a super admin.
+
+Deletes an agent for its operator.
+
+Undoes decisions on agent requests. The caller checks that `by` is a super admin.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import ProtectedError
 
 from agents.cache_tags import agent_tag
-from agents.changes import record_frozen, record_narrowed
-from agents.models import Agent
-from agents.services.grants import grant_changes, narrowed_communities, narrowed_scopes
+from agents.changes import record_decided, record_frozen, record_narrowed
+from agents.exceptions import AgentNotFound, ApprovalInUse, DecisionNotUndoable, RequestNotFound, UndoTooLate
+from agents.models import Agent, AgentRequest, AgentToken, RequestStatus
+from agents.services.requests import grant_changes, narrowed_communities, narrowed_scopes
+from agents.services.tokens import end_tokens
 from kernel.admin.audit import log_decision, transition
 from kernel.cache.versions import invalidate
 from kernel.database.sql import database_now
-from kernel.writes.retries import retried
-from messaging.models import Account
+from kernel.writes.transaction import retried
+from messaging.accounts.services import claim_handle
+from messaging.models import Account, WebhookTarget
+from messaging.webhooks.services import delete_webhooks_of
 
 
 @retried
@@ -74,3 +85,98 @@ def _save(agent: Agent, *, by: Account, verb: str, reason: str) -> None:
     agent.save(update_fields=["scopes", "community_ids", "frozen_at", "frozen_by", "freeze_reason"])
     log_decision(by=by, about=agent, verb=verb, reason=reason)
     invalidate(agent_tag(agent.account.handle))
+
+
+REASON = "The agent was deleted."
+
+
+@retried
+@transaction.atomic
+def delete_agent(*, handle: str, by: Account) -> Agent:
+    """End the agent's tokens at once, delete its webhooks, and stop the agent for good.
+
+    Its posts and its account stay, so that nobody gets its handle; the account is inactive. Raises AgentNotFound (404)
+    unless `by` operates the agent, and if it is deleted already.
+    """
+    agent = _lock_own(handle, by)
+    end_tokens(list(AgentToken.objects.filter(agent=agent).active().locked().order_by("id")), by=by, reason=REASON)
+    delete_webhooks_of(target_kind=WebhookTarget.AGENT, target_id=agent.pk)
+    agent.account.is_active = False
+    agent.account.save(update_fields=["is_active"])
+    log_decision(by=by, about=agent, verb="Deleted")
+    invalidate(agent_tag(handle))
+    return agent
+
+
+def _lock_own(handle: str, operator: Account) -> Agent:
+    """The agent first, as in `create_token`: no token is created beside a deletion."""
+    own = Agent.objects.operated_by(operator).filter(account__handle=handle)
+    # Lock, then read in a second statement: the first would see the account of before the wait for the lock.
+    list(own.locked())
+    agent = own.live().select_related("account").first()
+    if agent is None:
+        raise AgentNotFound
+    return agent
+
+
+UNDO_SECONDS = 30
+VERBS = {RequestStatus.APPROVED: "Approval undone", RequestStatus.REJECTED: "Reopened"}
+
+
+@retried
+@transaction.atomic
+def undo_decision(*, request_id: UUID, by: Account, reason: str = "") -> AgentRequest:
+    """Make a decided request pending again.
+
+    An approval: within UNDO_SECONDS, and until a token of the agent is created; the agent and its account are deleted,
+    the handle stays reserved. A rejection: at any time, if its handle is free. Undone by two at once, the second gets
+    DecisionNotUndoable. Raises RequestNotFound (404); DecisionNotUndoable, UndoTooLate, ApprovalInUse or HandleTaken
+    (409).
+    """
+    request = AgentRequest.objects.with_accounts().select_for_update(of=("self",)).filter(pk=request_id).first()
+    if request is None:
+        raise RequestNotFound
+    former = RequestStatus(request.status)
+    if former not in VERBS:
+        raise DecisionNotUndoable(status=former)
+    agent = request.agent
+    if agent is None:
+        claim_handle(handle=request.agent_handle, field="agentHandle")
+    else:
+        _require_undoable(request, agent)
+    _set_pending(request)
+    if agent is not None:
+        _delete(agent)
+    log_decision(by=by, about=request, verb=transition(VERBS[former], former, RequestStatus.PENDING), reason=reason)
+    record_decided(request, by=by)
+    return request
+
+
+def _require_undoable(request: AgentRequest, agent: Agent) -> None:
+    if request.decided_at is None:
+        raise DecisionNotUndoable(status=request.status)
+    # As in `create_token`: the lock orders the two. The check is a second statement, which sees a token that was
+    # created while this one waited.
+    Agent.objects.select_for_update(of=("self",)).get(pk=agent.pk)
+    if AgentToken.objects.filter(agent=agent).exists():
+        raise ApprovalInUse
+    if database_now() > request.decided_at + timedelta(seconds=UNDO_SECONDS):
+        raise UndoTooLate(limit=UNDO_SECONDS)
+
+
+def _set_pending(request: AgentRequest) -> None:
+    request.status, request.decided_by, request.decided_at = RequestStatus.PENDING, None, None
+    request.reason, request.agent = "", None
+    request.save(update_fields=["status", "decided_by", "decided_at", "reason", "agent"])
+
+
+def _delete(agent: Agent) -> None:
+    """Raises ApprovalInUse (409) if a row that must stay refers to the agent."""
+    delete_webhooks_of(target_kind=WebhookTarget.AGENT, target_id=agent.pk)
+    account, handle = agent.account, agent.account.handle
+    try:
+        agent.delete()
+        account.delete()
+    except ProtectedError:
+        raise ApprovalInUse from None
+    invalidate(agent_tag(handle))

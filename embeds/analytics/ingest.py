@@ -1,20 +1,94 @@
-"""Store one event with one statement that does not wait for the disk."""
+"""Store one event with one statement that does not wait for the disk.
+
+Visitor hashes: stable for one embed and one day; unlinkable to a person once the salt of the day is deleted.
+
+Event names, and the limits of separate names and paths per day of an embed.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import re
+import secrets
 from datetime import date
+from enum import StrEnum
+from functools import partial
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import connection, transaction
 
-from embeds import domains, sightings
-from embeds.analytics.events import OTHER, slot_of
-from embeds.analytics.salts import visitor_hash
+from embeds import domains, page_loads
 from embeds.lookup import find_active_embed
-from embeds.models.analytics import PATH_MAX
+from embeds.models import PATH_MAX
 from kernel.api.exceptions import InvalidInput
 from messaging.pages.page_ids import InvalidUrl, NormalizedUrl, normalize
+
+SALT_BYTES = 32
+HASH_BYTES = 16
+
+INSERT_SALT = "INSERT INTO embeds_dailysalt (day, salt) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+SELECT_SALT = "SELECT salt FROM embeds_dailysalt WHERE day = %s"
+
+# At most one entry: a process that runs past midnight must drop the salt of yesterday.
+cached: dict[date, bytes] = {}
+
+
+def visitor_hash(*, day: date, embed_id: UUID, address: str, user_agent: str) -> bytes:
+    """Return 16 bytes that identify a reader of one embed on one day."""
+    visitor = b"\n".join((embed_id.bytes, address.encode(), user_agent.encode()))
+    return hmac.digest(salt_of(day), visitor, hashlib.sha256)[:HASH_BYTES]
+
+
+def salt_of(day: date) -> bytes:
+    """Return the salt of a day; the first call creates it. A process caches it after the commit."""
+    if (salt := cached.get(day)) is not None:
+        return salt
+    with connection.cursor() as cursor:
+        # Two statements: the second sees a salt that another process committed while the first waited for its lock.
+        cursor.execute(INSERT_SALT, [day, secrets.token_bytes(SALT_BYTES)])
+        cursor.execute(SELECT_SALT, [day])
+        salt = bytes(cursor.fetchone()[0])
+    transaction.on_commit(partial(_cache, day, salt))
+    return salt
+
+
+def _cache(day: date, salt: bytes) -> None:
+    cached.clear()
+    cached[day] = salt
+
+
+EVENT_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\Z", re.ASCII)
+OWN_NAMES_MAX = 50
+PATHS_MAX = 200
+# Never collides: EVENT_NAME does not match it, and paths start with a slash.
+OTHER = "_other"
+SLOTS = 4
+
+
+class KnownEvent(StrEnum):
+    """Events that the loader and the panel send. All other names are custom events of the owner."""
+
+    EMBED_LOAD = "embed_load"
+    TRIGGER_VIEW = "trigger_view"
+    TRIGGER_CLICK = "trigger_click"
+    PANEL_OPEN = "panel_open"
+    PANEL_CLOSE = "panel_close"
+    POST_CREATED = "post_created"
+    REPLY_CREATED = "reply_created"
+    REACTION_ADDED = "reaction_added"
+
+
+# What counts as a view. A discussion in the page has no trigger: it is viewed with the page.
+VIEW, VIEW_IN_PAGE = KnownEvent.TRIGGER_VIEW, KnownEvent.EMBED_LOAD
+KNOWN_EVENTS = [event.value for event in KnownEvent]
+
+
+def slot_of(day: date) -> int:
+    """Return the number of the partition that stores a day."""
+    return day.toordinal() % SLOTS
+
 
 # A crash of the database may lose the events of the last fraction of a second. Posts commit synchronously.
 INSERT = """
@@ -33,7 +107,7 @@ def record_event(*, embed_id: str, event: str, page_url: str, address: str, user
     page = _normalized(page_url)
     host, path = domains.host_of_url(page_url), path_of(page.normalized_url)
     snapshot.require_host(host)
-    sightings.note(embed_id=snapshot.id, host=host, address=page_url, path=path)
+    page_loads.note(embed_id=snapshot.id, host=host, address=page_url, path=path)
     add_event(
         embed_id=snapshot.id,
         day=snapshot.today,

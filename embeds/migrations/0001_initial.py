@@ -7,7 +7,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import embeds.models.embed
+import embeds.models
 import kernel.api.ids
 
 
@@ -85,8 +85,8 @@ class Migration(migrations.Migration):
                         base_field=models.CharField(max_length=261), blank=True, default=list, size=1000
                     ),
                 ),
-                ("page_rules", models.JSONField(default=embeds.models.embed.default_page_rules)),
-                ("trigger_config", models.JSONField(default=embeds.models.embed.default_trigger_config)),
+                ("page_rules", models.JSONField(default=embeds.models.default_page_rules)),
+                ("trigger_config", models.JSONField(default=embeds.models.default_trigger_config)),
                 (
                     "status",
                     models.CharField(

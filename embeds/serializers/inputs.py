@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from embeds.analytics.events import EVENT_NAME
+from embeds import models as caps
+from embeds.analytics.ingest import EVENT_NAME
 from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
 from embeds.models import EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType
-from embeds.models import embed as caps
 from embeds.widget.locales import LANGUAGES
 from kernel.admin.actions import REASON_MAX
 from kernel.api.fields import Choice, Id, ListOf, Text

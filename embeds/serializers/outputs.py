@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from django.conf import settings
 from rest_framework import serializers
 
-from embeds.analytics.events import KnownEvent
+from embeds.analytics.ingest import KnownEvent
 from embeds.analytics.summary import Summary
 from embeds.embed_code import embed_code
 from embeds.models import EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType

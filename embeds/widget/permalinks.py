@@ -14,7 +14,7 @@ from django.utils.safestring import mark_safe
 from embeds import domains
 from embeds.places import place_of
 from embeds.widget import context
-from embeds.widget.csp import page
+from embeds.widget.context import page
 from kernel.api import throttling
 from kernel.api.exception_handler import error_response, read_only
 from kernel.api.exceptions import InvalidCursor, RateLimited

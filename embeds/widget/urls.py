@@ -4,7 +4,7 @@ from django.urls import path
 
 from embeds.widget import views
 from embeds.widget.permalinks import permalink
-from embeds.widget.start import start
+from embeds.widget.views import start
 
 urlpatterns = [
     path("", start, name="start"),

@@ -1,3 +1,5 @@
+"""What the page of a row shows beside the row, from apps that this package does not know."""
+
 from __future__ import annotations
 
 from datetime import datetime
@@ -5,6 +7,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.templatetags.admin_urls import add_preserved_filters
@@ -13,17 +16,19 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
+from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 
-from kernel.admin.actions import AdminAction, error_text
-from kernel.admin.confirming import confirmation
+from kernel.admin.actions import AdminAction, confirmation, error_text
+from kernel.admin.changelists import BoundedCountPaginator, PagedChangeList, QueueSummary, return_url, times_of
 from kernel.admin.formatting import change_url
-from kernel.admin.paginator import BoundedCountPaginator, PagedChangeList
-from kernel.admin.panels import panels_of
-from kernel.admin.queues import QueueSummary
-from kernel.admin.returning import return_url
-from kernel.admin.seen import times_of
 from kernel.api.exceptions import ApiError
+
+
+def panels_of(row: Model) -> list[SafeString]:
+    """Those of the setting ADMIN_PANELS that are not empty for the row."""
+    return [html for path in settings.ADMIN_PANELS if (html := import_string(path)(row))]
+
 
 BULK_MAX = 200
 

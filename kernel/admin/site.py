@@ -18,8 +18,8 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.module_loading import import_string
 
+from kernel.admin.changelists import QueueSummary
 from kernel.admin.model_admin import ReadOnlyModelAdmin
-from kernel.admin.queues import QueueSummary
 from kernel.api.requests import contains_nul
 from kernel.second_factor import needs_second_factor
 

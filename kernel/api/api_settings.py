@@ -11,7 +11,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_AUTHENTICATION_CLASSES": ["kernel.api.authentication.CredentialAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["kernel.api.permissions.OperationPermission"],
+    "DEFAULT_PERMISSION_CLASSES": ["kernel.api.authentication.OperationPermission"],
     "DEFAULT_PAGINATION_CLASS": "kernel.api.pagination.KeysetPagination",
     "DEFAULT_FILTER_BACKENDS": ["kernel.api.filters.FilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "kernel.api.openapi.schema.OperationSchema",

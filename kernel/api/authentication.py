@@ -10,11 +10,12 @@ from typing import Any
 
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from kernel.api import jwt
 from kernel.api.credentials import ANONYMOUS, Credential
-from kernel.api.exceptions import InvalidToken
+from kernel.api.exceptions import Forbidden, InvalidToken
 
 BEARER_MAX = 4096
 
@@ -49,3 +50,14 @@ class CredentialAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+class OperationPermission(BasePermission):
+    """Refuses requests that ScopeMiddleware has not checked: those to an action without a declaration (403)."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        has_action = getattr(view, "action", "") is not None
+        # Without an action for the method, DRF responds with 405.
+        if has_action and not getattr(request._request, "is_admitted", False):
+            raise Forbidden
+        return True

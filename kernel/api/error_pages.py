@@ -11,15 +11,15 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from kernel.api import responses
+from kernel.api import requests
 from kernel.api.exception_handler import read_only
 from kernel.api.exceptions import ApiError
-from kernel.api.exceptions.catalogue import errors_by_code
+from kernel.api.exceptions.base import errors_by_code
 from kernel.api.public_documents import public_document
 from kernel.cache.rendering import to_json
 
 PLAIN, CODE = "{}", "<code>{}</code>"
-HTML, MARKDOWN = "text/html; charset=utf-8", f"{responses.MARKDOWN_TYPE}; charset=utf-8"
+HTML, MARKDOWN = "text/html; charset=utf-8", f"{requests.MARKDOWN_TYPE}; charset=utf-8"
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -32,9 +32,9 @@ def index(request: HttpRequest) -> HttpResponse:
     """List all codes."""
     errors = [described(error) for error in errors_by_code().values()]
     match _accepted(request):
-        case responses.JSON_TYPE:
-            return _respond(request, to_json({"errors": errors}), responses.JSON_TYPE)
-        case responses.MARKDOWN_TYPE:
+        case requests.JSON_TYPE:
+            return _respond(request, to_json({"errors": errors}), requests.JSON_TYPE)
+        case requests.MARKDOWN_TYPE:
             return _respond(request, _list(errors), MARKDOWN)
     html = render_to_string("api/errors.html", {"errors": list(map(_marked, errors))})
     return _respond(request, html, HTML)
@@ -48,9 +48,9 @@ def page(request: HttpRequest, code: str) -> HttpResponse:
         raise Http404
     data = described(error)
     match _accepted(request):
-        case responses.JSON_TYPE:
-            return _respond(request, to_json(data), responses.JSON_TYPE)
-        case responses.MARKDOWN_TYPE:
+        case requests.JSON_TYPE:
+            return _respond(request, to_json(data), requests.JSON_TYPE)
+        case requests.MARKDOWN_TYPE:
             return _respond(request, _text(data), MARKDOWN)
     return _respond(request, render_to_string("api/error.html", _marked(data) | {"shown": _shown(data)}), HTML)
 
@@ -71,7 +71,7 @@ def described(error: type[ApiError]) -> dict[str, Any]:
 
 
 def _accepted(request: HttpRequest) -> str | None:
-    return request.get_preferred_type(["text/html", responses.JSON_TYPE, responses.MARKDOWN_TYPE])
+    return request.get_preferred_type(["text/html", requests.JSON_TYPE, requests.MARKDOWN_TYPE])
 
 
 def _respond(request: HttpRequest, text: str | bytes, content_type: str) -> HttpResponse:

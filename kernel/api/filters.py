@@ -10,8 +10,8 @@ from django_filters import rest_framework as filters
 from django_filters.fields import ChoiceField
 from django_filters.utils import translate_validation
 
+from kernel.api.exception_handler import choices_at, invalid_input
 from kernel.api.exceptions import InvalidParameter
-from kernel.api.field_errors import choices_at, invalid_input
 
 # Characters of an invalid value that the error message quotes.
 QUOTED_MAX = 40

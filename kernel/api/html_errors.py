@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from kernel import languages, request_ids
 from kernel.api.exceptions import ApiError, FormExpired
-from kernel.api.responses import JSON_TYPE, Response
+from kernel.api.requests import JSON_TYPE, Response
 
 HTML_TYPE = "text/html"
 # The pages under these paths have no JSON.

@@ -17,7 +17,7 @@ from rest_framework.serializers import Serializer
 
 from kernel.api.credentials import Credential, CredentialKind
 from kernel.api.exceptions import AgentRouteNotAllowed, ApiError, InvalidToken, NotAuthenticated, SuperAdminRequired
-from kernel.api.responses import JSON, Media
+from kernel.api.requests import JSON, Media
 from kernel.api.strict_json import BODY_MAX
 
 Body = Mapping[str, Any]
@@ -82,7 +82,7 @@ class Operation:
 
     # The response: the serializer class (or raw JSON schema) of success and its media type, the operation's refusals,
     # further responses by status or (status, media type), headers beside those that follow from the declaration, and
-    # operations that can follow (`kernel.api.openapi.links`). Refusals are always JSON.
+    # operations that can follow (`kernel.api.openapi.schema`). Refusals are always JSON.
     response: type[Serializer[Any]] | dict[str, Any] | None = None
     media: Media = JSON
     status: int = 200

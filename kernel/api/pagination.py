@@ -23,7 +23,7 @@ from rest_framework.request import Request
 
 from kernel.api import signing
 from kernel.api.exceptions import InvalidCursor
-from kernel.api.responses import Response
+from kernel.api.requests import Response
 
 LIMIT_DEFAULT = 10
 LIMIT_MAX = 100

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from kernel.api.exceptions import BODY, PayloadTooLarge, UnsupportedContentEncoding, UnsupportedMediaType
 from kernel.api.operations import Operation
 from kernel.api.request_bodies import content_length
-from kernel.api.responses import JSON_TYPE
+from kernel.api.requests import JSON_TYPE
 from kernel.api.strict_json import parse_json
 
 # sendBeacon sends it to other origins without a preflight.

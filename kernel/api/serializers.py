@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from django.http import QueryDict
 from rest_framework import serializers
 
+from kernel.api.exception_handler import invalid_input
 from kernel.api.exceptions import InvalidInput, InvalidParameter
-from kernel.api.field_errors import invalid_input
 
 
 class SentSerializer(serializers.Serializer[Any]):

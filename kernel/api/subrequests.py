@@ -15,7 +15,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from kernel.api.responses import JSON_TYPE
+from kernel.api.requests import JSON_TYPE
 from kernel.cache.rendering import to_json
 
 # Who sends the request, and from where. Every other header belongs to the gateway's request.

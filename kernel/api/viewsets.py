@@ -21,8 +21,7 @@ from kernel.api.exceptions import ApiError, NotFound
 from kernel.api.ids import parse_id
 from kernel.api.operations import Operation, operation_of_action
 from kernel.api.pagination import CursorPage
-from kernel.api.requests import ApiRequest
-from kernel.api.responses import JSON, JSON_TYPE, Response
+from kernel.api.requests import JSON, JSON_TYPE, ApiRequest, Response
 from kernel.api.serializers import render, validated
 from kernel.cache.loaders import Loader
 from kernel.cache.rendering import etag_of, matches_etag

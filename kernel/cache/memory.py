@@ -9,7 +9,7 @@ from threading import Lock
 from kernel.cache.loaders import LoadedBody, Loader
 from kernel.cache.rendering import etag_of
 from kernel.cache.versions import TagSnapshot
-from kernel.metrics.collecting import STORES
+from kernel.metrics.exposition import STORES
 
 # The estimated size of an entry besides its key and body.
 ENTRY_BYTES = 4_000

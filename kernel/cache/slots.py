@@ -19,7 +19,7 @@ def slot_of(tag: str) -> int:
 def new_version(position: int = 0) -> int:
     """Return a random number instead of a count: it does not repeat, and writers need no lock.
 
-    The digits above it are a position in the log of PostgreSQL (`kernel.database.positions`): a read that has it sees
+    The digits above it are a position in the log of PostgreSQL (`kernel.database.standbys`): a read that has it sees
     all writes that this version, and those before it, were given for.
     """
     return position * RANDOM_END + secrets.randbits(VERSION_BITS)

@@ -26,8 +26,7 @@ from django.conf import settings
 from django.db import transaction
 
 from kernel.cache.slots import position_of
-from kernel.database.positions import current_position
-from kernel.database.standbys import standbys
+from kernel.database.standbys import current_position, standbys
 
 # The tag of every response, for rare changes that may affect any of them: a post is hidden, an account is renamed.
 EVERYTHING = "everything"
@@ -86,6 +85,6 @@ def store() -> VersionStore:
         from kernel.cache.redis_store import RedisVersionStore
 
         return RedisVersionStore(settings.REDIS_URL, position=current_position if standbys() else None)
-    from kernel.cache.shared_memory_store import SharedMemoryVersionStore
+    from kernel.cache.shared_memory import SharedMemoryVersionStore
 
     return SharedMemoryVersionStore(settings.DATA_DIR / "versions")

@@ -20,7 +20,7 @@ from kernel.cache import versions
 from kernel.cache.loaders import refresh
 from kernel.cache.memory import CachedResponse, Headers, Key, ResponseStore
 from kernel.cache.rendering import matches_etag
-from kernel.metrics.collecting import BYPASSED, CACHE, FILLED, HIT, NOT_STORED, OPERATION, OUTCOME, REFRESHED, STATUS
+from kernel.metrics.exposition import BYPASSED, CACHE, FILLED, HIT, NOT_STORED, OPERATION, OUTCOME, REFRESHED, STATUS
 from kernel.request_ids import HEADER, id_of, serving
 
 PREFIXES = ("/api/", "/v1/", "/feeds/")

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import F, Func, QuerySet
 
 from kernel.changes.models import Change, ReadPosition
-from kernel.database.batches import in_batches
+from kernel.database.sql import in_batches
 from kernel.personal_data import Section, Subject
 
 BATCH = 2_000

@@ -14,18 +14,62 @@ A cursor is always the position of a committed row, also where there is nothing 
 whole log before the horizon. After a crash PostgreSQL assigns those transaction ids again that no flushed commit
 follows, such as those of aborted transactions and of notifications. A cursor at the horizon would be beyond the rows of
 such an id.
+
+Cursors of the change log: opaque, signed, and bound to their list and its filters, as those of other lists.
+
+The horizon: where the readers of the change log stop (see `kernel.changes.reading`).
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kernel.api.exceptions import ApiError
+from kernel.api.pagination import sign, verify
 from kernel.changes.channels import Selection
-from kernel.changes.exceptions import CursorExpired
-from kernel.changes.horizon import horizon
+from kernel.changes.restored import IS_ELSEWHERE, adopt_log
 from kernel.changes.rows import COLUMNS, START, ChangeRow, Cursor, Position, change_row
 from kernel.database.sql import fetch_all, fetch_one
+
+# Generation, xid, id.
+FORMAT = struct.Struct(">hqq")
+
+
+def encode(cursor: Cursor, *, bound_to: str) -> str:
+    """40 characters of base64url."""
+    return sign(FORMAT.pack(cursor.generation, *cursor.position), bound_to=bound_to)
+
+
+def decode(text: str, *, bound_to: str) -> Cursor:
+    """Raises InvalidCursor (400) for any text that is not a cursor of this list."""
+    generation, xid, row_id = FORMAT.unpack(verify(text, FORMAT.size, bound_to=bound_to))
+    return Cursor(generation, Position(xid, row_id))
+
+
+class CursorExpired(ApiError):
+    status_code = 410
+    default_code = "cursor_expired"
+    message = "Read the current state again, then go on from a new cursor: GET the same list with tail=true."
+    cause = "Changes after the cursor have been deleted (they are stored for 30 days), or lost with the database."
+    remedy = "Read the lists of posts again. A request with `tail=true` returns the cursor of now."
+
+
+# A statement of its own: its result must precede the snapshot of the statement that reads the rows.
+HORIZON = f"SELECT changes_horizon(), {IS_ELSEWHERE} FROM changes_changelog"  # noqa: S608  a constant
+
+
+def horizon() -> int:
+    """The transaction id before which all rows can be read, by a later statement.
+
+    A process that runs on after PostgreSQL was replaced finds that out here, and adopts the log.
+    """
+    ((result, is_elsewhere),) = fetch_all(HORIZON)
+    if is_elsewhere:
+        adopt_log()
+    return int(result)
+
 
 # The rows that one call reads to find those of the requested types; the response says that more follow.
 SCAN_MAX = 2_000

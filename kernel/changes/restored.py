@@ -2,7 +2,7 @@
 
 A dump that is restored, a standby that is promoted and a recovery to a point in time may lack rows that readers have
 got. So the log gets a new generation, which makes all cursors of before invalid (410). Each read compares the cluster
-(`kernel.changes.horizon`), and `migrate` does after a restore, without a statement timeout.
+(`kernel.changes.reading`), and `migrate` does after a restore, without a statement timeout.
 
 A promoted standby lacks nothing if commits wait for standbys (`synchronous_standby_names`): a row that no standby has
 is visible to nobody. Then cursors stay valid. Positions contain the timeline, so a new row is after all of before, also

@@ -1,12 +1,21 @@
-"""How far an account has read its inbox, and how many events follow."""
+"""How far an account has read its inbox, and how many events follow.
+
+The latest events of an inbox, newest first, for pages; readers that follow the log use `kernel.changes.reading`.
+
+Finds, for many readers at once, those that have rows of the change log to read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 from uuid import UUID
 
 from kernel.changes import reading
-from kernel.changes.exceptions import CursorExpired
-from kernel.changes.rows import START, Cursor, Position
+from kernel.changes.channels import Channel
+from kernel.changes.reading import IS_EXPIRED, LOG, NAMES, Batch, CursorExpired, horizon
+from kernel.changes.rows import START, Cursor, Position, change_row
 from kernel.database.sql import execute, fetch_all, fetch_one
 
 UNREAD_MAX = 1_000
@@ -52,3 +61,80 @@ def mark_read(account_id: UUID, cursor: Cursor) -> None:
     if cursor.generation != now.generation or cursor.position > now.position:
         raise CursorExpired
     execute(MARK, {"account": account_id, "xid": cursor.position.xid, "id": cursor.position.id})
+
+
+LATEST = f"""
+SELECT {NAMES} FROM changes_change
+WHERE account_id = %(account)s AND (xid, id) <= (%(xid)s, %(id)s)
+ORDER BY xid DESC, id DESC LIMIT %(limit)s
+"""  # noqa: S608  only constants
+
+
+def read_latest(account_id: UUID, before: Cursor | None = None, *, limit: int) -> Batch:
+    """The newest events up to `before`, or up to now; `next` is where the older ones begin, with `has_more`.
+
+    A cursor of an earlier log is ignored: the page begins with the newest event.
+    """
+    now = reading.now()
+    start = now if before is None or before.generation != now.generation else min(before, now)
+    values = {"account": account_id, "xid": start.position.xid, "id": start.position.id, "limit": limit + 1}
+    rows = [change_row(row) for row in fetch_all(LATEST, values)]
+    return cut_latest(Batch(rows, now), limit)
+
+
+def cut_latest(batch: Batch, count: int) -> Batch:
+    """The batch cut to its newest rows."""
+    if count >= len(batch.rows):
+        return batch
+    return Batch(batch.rows[:count], batch.cursor_after(batch.rows[count]), has_more=True)
+
+
+Key = TypeVar("Key", bound=Hashable)
+# A reader whose cursor has expired is found too: reading raises CursorExpired for it.
+FIND = f"""
+SELECT log.generation, log.xid, log.id, reader.number
+FROM {LOG} LEFT JOIN unnest(
+    %(numbers)s::int[], %(accounts)s::uuid[], %(communities)s::uuid[], %(generations)s::smallint[], %(xids)s::bigint[],
+    %(ids)s::bigint[]
+) AS reader(number, account_id, community_id, generation, xid, id) ON
+    {IS_EXPIRED}
+    OR EXISTS (
+        SELECT FROM changes_change change
+        WHERE change.account_id = reader.account_id
+            AND (change.xid, change.id) > (reader.xid, reader.id) AND change.xid < %(horizon)s
+    )
+    OR EXISTS (
+        SELECT FROM changes_change change
+        WHERE change.community_id = reader.community_id AND change.account_id IS NULL
+            AND (change.xid, change.id) > (reader.xid, reader.id) AND change.xid < %(horizon)s
+    )
+"""  # noqa: S608  only constants
+
+
+@dataclass(frozen=True, slots=True)
+class Pending(Generic[Key]):
+    """The readers that have something to read. `now` is the cursor at which the others may go on."""
+
+    keys: frozenset[Key]
+    now: Cursor
+
+
+def find_pending(readers: Mapping[Key, tuple[Channel, Cursor]]) -> Pending[Key]:
+    """`readers`: their channels, each an account or a community, and cursors. Types are not considered."""
+    keys, channels, cursors = list(readers), [], []
+    for channel, cursor in readers.values():
+        channels.append(channel)
+        cursors.append(cursor)
+    values = {
+        "numbers": list(range(len(keys))),
+        "accounts": [channel.account_id for channel in channels],
+        "communities": [channel.community_id for channel in channels],
+        "generations": [cursor.generation for cursor in cursors],
+        "xids": [cursor.position.xid for cursor in cursors],
+        "ids": [cursor.position.id for cursor in cursors],
+        "horizon": horizon(),
+    }
+    rows = fetch_all(FIND, values)
+    found = frozenset(keys[number] for *_now, number in rows if number is not None)
+    generation, *newest, _number = rows[0]
+    return Pending(found, Cursor(generation, Position(*newest)))

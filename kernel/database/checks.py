@@ -12,7 +12,7 @@ from django.db import Error as DatabaseError
 from django.db import connections
 
 from kernel.database import deployment, urls
-from kernel.database.errors import first_line
+from kernel.database.sql import first_line
 
 
 @register(Tags.database)

@@ -1,14 +1,56 @@
-"""Runs SQL statements without the ORM. Errors are Django's, rows are tuples."""
+"""Runs SQL statements without the ORM. Errors are Django's, rows are tuples.
+
+Errors of PostgreSQL, and of a full disk, in one line.
+
+Nothing here needs Django's settings: `manage.py` reports that one is missing.
+
+Reads many rows, of which only a batch is in memory.
+"""
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from threading import local
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import Model, QuerySet
+
+# Of a file, and of what PostgreSQL answers.
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+DISK_FULL_STATE = "53100"
+
+
+def first_line(error: BaseException) -> str:
+    """Errors of PostgreSQL have several lines."""
+    return str(error).strip().partition("\n")[0]
+
+
+def full_disk(error: BaseException | None) -> str:
+    """What to do, in one sentence, if the error or one that has caused it tells of a full disk; else empty."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
+            where = f" under {error.filename}" if error.filename else ""
+            return f"The disk{where} is full: free some space on it, then run the same command again."
+        if getattr(error, "sqlstate", None) == DISK_FULL_STATE:
+            return "The disk of PostgreSQL is full: free some space on it, then run the same command again."
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+ModelRow = TypeVar("ModelRow", bound=Model)
+
+
+def in_batches(rows: QuerySet[ModelRow, ModelRow], size: int = 500) -> Iterator[ModelRow]:
+    """The rows in the order of their keys. Rows that are written meanwhile may be missing."""
+    ordered, last = rows.order_by("pk"), None
+    while batch := list(ordered[:size] if last is None else ordered.filter(pk__gt=last)[:size]):
+        yield from batch
+        last = batch[-1].pk
+
 
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]

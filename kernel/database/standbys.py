@@ -4,6 +4,13 @@ A write gives its cache tags versions that contain its position in the log (`ker
 versions of its tags anyway. It uses a standby that has replayed the highest of these positions, and one that the
 primary had less than a second ago. Otherwise, and if the standby fails, it runs on the primary. A read that no tags
 describe asks the primary for its position.
+
+Positions in the log of PostgreSQL (WAL), as numbers of bytes. 0 is an unknown position.
+
+What a session has committed is in the log before a position that it asks for afterwards. That is true with
+`synchronous_commit` on, under which a commit is flushed before it is answered; where it is off, positions are unknown.
+
+The database of the ORM's statements: that of the written ones (`kernel.database.sql.statements_on`).
 """
 
 from __future__ import annotations
@@ -13,16 +20,74 @@ import time
 from collections.abc import Callable
 from functools import cache
 from itertools import count
-from threading import local
+from threading import Lock, local
 from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, Error, InterfaceError, OperationalError, connections
 
 from kernel.database.bounds import answers_within
 from kernel.database.deployment import STANDBY
-from kernel.database.positions import REPLAYED, Sample, current_position
-from kernel.database.sql import sqlstate, statements_on
+from kernel.database.sql import current_alias, sqlstate, statements_on
 from kernel.metrics.definitions import standby_reads
+
+FLUSHED = """
+SELECT CASE current_setting('synchronous_commit') WHEN 'off' THEN 0
+    ELSE pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint END
+"""
+REPLAYED = "SELECT coalesce(pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0'), 0)::bigint"
+SAMPLE_SECONDS = 0.5
+logger = logging.getLogger(__name__)
+
+
+def current_position() -> int:
+    """The position of the primary, which contains all that is committed; 0 if it does not say. Never raises."""
+    try:
+        database: Any = connections[DEFAULT_DB_ALIAS]
+        ((position,),) = database.run(FLUSHED, ()).fetchall()
+        return int(position)
+    except Error as error:
+        logger.warning("The primary does not tell its position: %s", str(error).strip()[:300])
+        return 0
+
+
+class Sample:
+    """A position of the primary that is at most one second old.
+
+    It bounds the age of what a standby shows, if an invalidation was lost.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._position, self._at = 0, float("-inf")
+
+    def position(self) -> int:
+        """One thread asks the primary at a time; meanwhile the others use what is known. 0: unknown, or too old."""
+        age = time.monotonic() - self._at
+        if age < SAMPLE_SECONDS:
+            return self._position
+        if self._lock.acquire(blocking=False):
+            try:
+                asked = time.monotonic()
+                self._position = current_position()
+                self._at = asked
+            finally:
+                self._lock.release()
+            return self._position
+        return self._position if age < 2 * SAMPLE_SECONDS else 0
+
+
+class StandbyRouter:
+    """Rows that were read on a standby are changed on the primary."""
+
+    def db_for_read(self, model: Any, **_hints: Any) -> str:
+        return current_alias()
+
+    def db_for_write(self, model: Any, **_hints: Any) -> str:
+        return DEFAULT_DB_ALIAS
+
+    def allow_relation(self, first: Any, second: Any, **_hints: Any) -> bool:
+        return True
+
 
 T = TypeVar("T")
 # How long a read waits until a standby has replayed a write of just now.
@@ -36,7 +101,6 @@ OF_THE_STATEMENT = frozenset({"57014", "40001", "40P01"})
 ON_STANDBY = "standby"
 UNKNOWN_POSITION, IN_TRANSACTION, SILENT_PRIMARY = "unknown_position", "in_transaction", "silent_primary"
 LEFT_OUT, BEHIND, FAILED = "left_out", "behind", "failed"
-logger = logging.getLogger(__name__)
 
 
 class Standby:

@@ -10,8 +10,8 @@ from django.conf import settings
 from django.db.backends.postgresql.base import Cursor as DjangoCursor
 from psycopg import Cursor
 
-from kernel.metrics.collecting import STATEMENTS
 from kernel.metrics.definitions import slow_statements
+from kernel.metrics.exposition import STATEMENTS
 
 TEXT_MAX = 2_000
 # Log lines of slow statements a second: where everything is slow, they must not fill the disk.

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from kernel.api.exception_handler import read_only
 from kernel.api.openapi.views import JSON_DOCUMENT, document
 from kernel.api.public_documents import any_origin, public_document
-from kernel.api.responses import JSON_TYPE
+from kernel.api.requests import JSON_TYPE
 from kernel.discovery import texts
 
 PLAIN = "text/plain; charset=utf-8"

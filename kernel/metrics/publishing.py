@@ -7,8 +7,8 @@ import threading
 from functools import cache
 
 from kernel.metrics import definitions
-from kernel.metrics.collecting import CONNECTIONS, REQUESTS, STATEMENTS, STORES
-from kernel.metrics.durations import Changes
+from kernel.metrics.definitions import Changes
+from kernel.metrics.exposition import CONNECTIONS, REQUESTS, STATEMENTS, STORES
 
 SECONDS = 1.0
 

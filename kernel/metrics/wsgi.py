@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from kernel.metrics import publishing
-from kernel.metrics.collecting import CACHE, OPERATION, OUTCOME, REQUESTS, STATUS, Outcome
+from kernel.metrics.exposition import CACHE, OPERATION, OUTCOME, REQUESTS, STATUS, Outcome
 from kernel.request_ids import id_of
 
 Environ = dict[str, Any]

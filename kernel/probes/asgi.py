@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from django.core.handlers.asgi import ASGIRequest
 
-from kernel.probes.answers import ALLOW, READ_METHODS, Answer, healthy, method_not_allowed, stream_process_ready
+from kernel.probes.readiness import ALLOW, READ_METHODS, Answer, healthy, method_not_allowed, stream_process_ready
 from kernel.request_ids import HEADER, serving
 
 

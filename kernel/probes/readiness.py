@@ -3,6 +3,10 @@
 Redis fails open, so a host without it is `degraded` and ready: if Redis stops, a balancer must not take out all hosts.
 A database that does not answer, or that only reads, is missing; so are migrations of this release that are not applied,
 and the stream process of this host.
+
+The mark of a host that is about to stop: a file in the data folder, which every worker sees.
+
+The answers of `/healthz` and `/readyz`, in the workers and in the stream process.
 """
 
 from __future__ import annotations
@@ -14,15 +18,34 @@ import threading
 import time
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 from django.conf import settings
 from django.core.cache import cache as redis
 from django.db import Error, connection
 from django.db.migrations.loader import MigrationLoader
 
+from kernel.api.exceptions import MethodNotAllowed
+from kernel.cache.rendering import to_json
 from kernel.database.bounds import answers_within
 from kernel.database.sql import fetch_all
-from kernel.probes import draining
+
+NAME = "draining"
+
+
+def begin(data: Path) -> None:
+    (data / NAME).touch()
+
+
+def end(data: Path) -> None:
+    """Also at a start: a killed process has left the mark."""
+    (data / NAME).unlink(missing_ok=True)
+
+
+def has_drain_mark(data: Path) -> bool:
+    return (data / NAME).exists()
+
 
 # A state is used for so long: anybody may ask, and each check costs a query.
 STATE_SECONDS = 1.0
@@ -71,7 +94,7 @@ def readiness() -> Readiness:
 
 
 def is_draining() -> bool:
-    return draining.is_draining(settings.DATA_DIR)
+    return has_drain_mark(settings.DATA_DIR)
 
 
 def check() -> State:
@@ -129,3 +152,40 @@ def _stream_process_answers() -> bool:
         return False
     finally:
         client.close()
+
+
+JSON = "application/json"
+READ_METHODS = ("GET", "HEAD")
+ALLOW = ", ".join(READ_METHODS)
+
+
+class Answer(NamedTuple):
+    status: int
+    content_type: str
+    body: bytes
+
+
+def healthy() -> Answer:
+    """The process answers. A failure means: start it again."""
+    return Answer(200, JSON, to_json({"healthy": True}))
+
+
+def ready() -> Answer:
+    """Whether a balancer should send requests to this host."""
+    state = readiness().state()
+    return _ready(missing=state.missing, degraded=state.degraded)
+
+
+def stream_process_ready(*, follows_log: bool) -> Answer:
+    return _ready(missing=() if follows_log else ("changes",), degraded=())
+
+
+def method_not_allowed() -> Answer:
+    return Answer(405, JSON, to_json(MethodNotAllowed(READ_METHODS).body()))
+
+
+def _ready(*, missing: tuple[str, ...], degraded: tuple[str, ...]) -> Answer:
+    drains = is_draining()
+    is_ready = not missing and not drains
+    body = {"ready": is_ready, "missing": missing, "degraded": degraded, "draining": drains}
+    return Answer(200 if is_ready else 503, JSON, to_json(body))

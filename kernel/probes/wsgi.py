@@ -1,7 +1,11 @@
-"""WSGI middleware that answers probes before Django: no host is checked, nothing is redirected, throttled or cached."""
+"""WSGI middleware that answers probes before Django: no host is checked, nothing is redirected, throttled or cached.
+
+Sets the gauge `ready` of this process every few seconds, whether or not a balancer asks `/readyz`.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,10 +14,30 @@ from django.core.handlers.wsgi import WSGIRequest
 
 from kernel.api.addresses import client_address
 from kernel.api.middleware import NO_PAGE_POLICY
-from kernel.metrics import exposition, publishing
-from kernel.probes.answers import ALLOW, READ_METHODS, Answer, healthy, method_not_allowed, ready
+from kernel.metrics import definitions, exposition, publishing
+from kernel.probes.readiness import ALLOW, READ_METHODS, Answer, healthy, method_not_allowed, parts, readiness, ready
 from kernel.proxies import is_in
 from kernel.request_ids import HEADER, id_of, serving
+
+SECONDS = 5.0
+
+
+def start() -> None:
+    threading.Thread(target=_run, daemon=True, name="readiness").start()
+
+
+def publish() -> None:
+    state = readiness().state()
+    for part in parts():
+        definitions.ready.labels(part).set(part not in (*state.missing, *state.degraded))
+
+
+def _run() -> None:
+    pause = threading.Event()
+    # A process that only loads the application, to check that it does, asks nothing.
+    while not pause.wait(SECONDS):
+        publish()
+
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

@@ -17,7 +17,7 @@ from kernel.api.exceptions import RateLimited
 from kernel.database.sql import fetch_all
 from kernel.writes.models import RateLimitEvent
 from kernel.writes.rate_limits import WINDOW_SECONDS
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 
 # Locks the counter until the end of the transaction. The function counts the events of the last hour.
 OPEN = """

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from kernel.database.sql import execute
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 
 BATCH = 5_000
 # Django cannot lock rows with a composite key, as `_delete_batch` does. Large tables have an index of the column.

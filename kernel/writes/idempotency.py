@@ -20,7 +20,7 @@ from django.http import HttpRequest, HttpResponse
 from kernel.api import signing
 from kernel.api.exceptions import IdempotencyKeyReused, InvalidIdempotencyKey
 from kernel.api.operations import IDEMPOTENCY_KEY_MAX
-from kernel.api.responses import JSON_TYPE, LINK
+from kernel.api.requests import JSON_TYPE, LINK
 from kernel.database.sql import Row, execute
 from kernel.metrics.definitions import replays
 

@@ -15,8 +15,7 @@ from kernel.api.exception_handler import response_to
 from kernel.api.operations import Operation, operation_of
 from kernel.writes.idempotency import IdempotentRequest, Replay
 from kernel.writes.rate_limits import RateLimitCharge, rate_limit_headers
-from kernel.writes.retries import retried
-from kernel.writes.transaction import write_transaction
+from kernel.writes.transaction import retried, write_transaction
 
 View = Callable[[], HttpResponse]
 

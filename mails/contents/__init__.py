@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from mails.contents.health import troubles
+from mails.contents.notices import decisions, expiring_tokens, new_requests, troubles
 from mails.contents.parts import Content, Item
 from mails.contents.posts import answers, mentions, moderation, reports
-from mails.contents.requests import decisions, new_requests
-from mails.contents.tokens import expiring_tokens
 from mails.kinds import Kind
 from mails.models import Notice
 from messaging.models import Account

@@ -15,8 +15,7 @@ from mails.models import Notice
 from messaging.changes.types import InboxType
 from messaging.models import Account, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
-from messaging.models.moderation import moderated_by
-from messaging.models.report import REPORTABLE
+from messaging.models.moderation import REPORTABLE, moderated_by
 from messaging.pages.permalinks import permalink
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from rest_framework.exceptions import ErrorDetail
 
-from kernel.api.field_errors import invalid_input
+from kernel.api.exception_handler import invalid_input
 
 
 class Arguments(msgspec.Struct, kw_only=True, rename="camel", forbid_unknown_fields=True):

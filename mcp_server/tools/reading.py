@@ -8,8 +8,7 @@ from msgspec import Meta
 
 from kernel.api.ids import parse_id
 from kernel.api.serializers import render
-from mcp_server.api import Api
-from mcp_server.results import UNTRUSTED_SCHEMA, untrusted, untrusted_list
+from mcp_server.api import UNTRUSTED_SCHEMA, Api, untrusted, untrusted_list
 from mcp_server.tools.arguments import Cursor, PostId, Url
 from mcp_server.tools.declaration import Arguments, declared
 from messaging.pages.serializers import PageCommunitySerializer

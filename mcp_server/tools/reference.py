@@ -9,8 +9,7 @@ from django.conf import settings
 from kernel.api.operations import IDEMPOTENCY_KEY_MAX
 from kernel.api.pagination import LIMIT_MAX
 from kernel.writes.rate_limits import WINDOW_SECONDS
-from mcp_server.api import Api
-from mcp_server.results import untrusted_list
+from mcp_server.api import Api, untrusted_list
 from mcp_server.tools.declaration import Arguments, declared
 from messaging.models.message import CONTENT_MAX, PAYLOAD_MAX
 from messaging.pages.page_ids import URL_MAX

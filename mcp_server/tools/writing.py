@@ -10,8 +10,7 @@ from msgspec import Meta
 from kernel.api.exceptions import InvalidInput
 from kernel.api.ids import parse_id
 from kernel.api.openapi.example_values import ID
-from mcp_server.api import Answer, Api, next_key
-from mcp_server.results import POST_SCHEMA, own_post, write_facts
+from mcp_server.api import POST_SCHEMA, Answer, Api, next_key, own_post, write_facts
 from mcp_server.tools.arguments import PostId, Url
 from mcp_server.tools.declaration import Arguments, declared
 from mcp_server.tools.reading import MESSAGES, path_of

@@ -12,12 +12,12 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from kernel.admin import paginator
+from kernel.admin import changelists
 from kernel.admin.actions import AdminAction
 from kernel.admin.audit import log_entries_about
+from kernel.admin.changelists import return_url, returning
 from kernel.admin.formatting import NOTHING, age, badge, change_url, link
 from kernel.admin.model_admin import ReadOnlyModelAdmin
-from kernel.admin.returning import return_url, returning
 from messaging.accounts.services import suspend_person, unsuspend_person
 from messaging.accounts.sign_ins import STORED_DAYS
 from messaging.models import Account, AccountKind, BulkJob, JobState, Message, SignIn
@@ -41,7 +41,7 @@ class PostCounts(NamedTuple):
 
 
 def count_posts(author: Account) -> PostCounts:
-    most = paginator.COUNTED_MAX
+    most = changelists.COUNTED_MAX
     posts = Message.objects.filter(author=author).order_by("-pk")[:most]
     counts = posts.aggregate(
         to_hide=Count("pk", filter=TO_HIDE), hidden=Count("pk", filter=HIDDEN_TOGETHER), read=Count("pk")

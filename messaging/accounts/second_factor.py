@@ -17,7 +17,7 @@ from django.utils.crypto import constant_time_compare
 
 from kernel.api import stored_secrets
 from kernel.api.stored_secrets import SecretLost, encrypted_again, is_rotating
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.accounts.exceptions import InvalidSecondFactor, SecondFactorRequired
 from messaging.accounts.sign_in_limits import count_code
 from messaging.accounts.visitors import Visitor

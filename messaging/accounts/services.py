@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from kernel.admin.audit import log_decision, transition
 from kernel.api import throttling
-from kernel.api.field_errors import invalid_input
+from kernel.api.exception_handler import invalid_input
 from kernel.cache.versions import EVERYTHING, invalidate
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.accounts import second_factor, sign_in_limits
 from messaging.accounts.confusables import Likeness, near, skeleton
 from messaging.accounts.exceptions import InvalidCredentials, LastSuperAdmin, OwnAccount, PersonNotFound

@@ -30,10 +30,10 @@ from kernel.api.jwt import AccessToken, RefreshToken, UserToken
 from kernel.database.sql import database_now
 from kernel.second_factor import needs_second_factor
 from kernel.writes.deletion import delete_in_batches
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.accounts.exceptions import PanelRequired, PanelSessionEnded, RecentSignInRequired, SecondFactorMissing
 from messaging.models import Account, AccountKind, PanelSession
-from messaging.models.panel_session import LIFETIME, SESSIONS_MAX, PanelSessionQuerySet
+from messaging.models.account import LIFETIME, SESSIONS_MAX, PanelSessionQuerySet
 from messaging.privacy.exceptions import AccountBeingErased
 
 # With this prefix, browsers refuse a cookie of a subdomain or of plain http.

@@ -15,8 +15,7 @@ from kernel.api import jwt
 from kernel.api.addresses import truncated_network
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest
-from kernel.api.responses import Response
+from kernel.api.requests import ApiRequest, Response
 from kernel.api.viewsets import ApiViewSet
 from messaging.accounts import serializers, sessions
 from messaging.accounts.exceptions import (

@@ -14,11 +14,12 @@ import orjson
 
 from kernel.api.pagination import LIMIT_MAX
 from kernel.cache.rendering import to_json
-from kernel.changes import cursors, reading
+from kernel.changes import reading
+from kernel.changes import reading as cursors
 from kernel.changes.channels import Channel
 from kernel.changes.reading import Batch
 from kernel.changes.rows import ChangeRow
-from kernel.changes.streams.sources import Items
+from kernel.changes.streams.opening import Items
 from kernel.database.sql import fetch_all
 from messaging.accounts.deleted import deleted_account
 from messaging.changes.types import ChangeType

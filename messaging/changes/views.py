@@ -8,13 +8,11 @@ from rest_framework.decorators import action
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import operation
 from kernel.api.pagination import bound_to
-from kernel.api.requests import ApiRequest
-from kernel.api.responses import Response
+from kernel.api.requests import ApiRequest, Response
 from kernel.api.viewsets import ApiViewSet
 from kernel.changes.channels import Channel
-from kernel.changes.exceptions import CursorExpired
-from kernel.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
-from kernel.changes.streams.sources import Source
+from kernel.changes.reading import CursorExpired
+from kernel.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, Source, open_stream
 from messaging.changes.items import items_of, listed, requested_batch
 from messaging.changes.serializers import ChangeListSerializer, ChangeSerializer, ChangesQuery, ChangeStreamQuery
 from messaging.pages.moving import moved_to

@@ -15,7 +15,7 @@ from django.db import transaction
 from kernel.api.credentials import Credential
 from kernel.cache.versions import invalidate
 from kernel.database.sql import current_alias, fetch_one
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.cache_tags import SHOWN
 from messaging.communities.content_rules import community_columns
 from messaging.communities.moderators import is_moderator_or_super_admin, moderated_community
@@ -64,7 +64,7 @@ def open_discussion(
 ) -> OpenDiscussion | None:
     """Read the same as `open_community`, in one query with what a new post on a page needs.
 
-    `is_closed` is exact if the transaction has read the targets of the post before (see `messaging.pages.closing`).
+    `is_closed` is exact if the transaction has read the targets of the post before (see `messaging.pages.discussions`).
     """
     values = {"community": community_id, "page": page_id, "account": auth.user.pk}
     found = _open(f"{HAS_BANNED}, {IS_CLOSED}, {IS_MODERATOR}", values, auth, page_url, source_embed)

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from kernel.api import throttling
 from kernel.cache.versions import EVERYTHING, invalidate
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.accounts.exceptions import PersonNotFound
 from messaging.models import Account, AccountKind, Act, Ban, Community, Embedding, Message, Moderator
 from messaging.models.account import OF_SERVICE

@@ -11,9 +11,9 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from kernel.api.field_errors import invalid_input
+from kernel.api.exception_handler import invalid_input
 from kernel.api.ids import new_id
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.cache_tags import invalidate_community
 from messaging.communities.moderators import appoint
 from messaging.models import Account, Act, Community, Embedding, Moderator

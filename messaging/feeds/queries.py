@@ -15,9 +15,7 @@ from uuid import UUID
 
 from kernel.database.sql import Row, fetch_all, fetch_one
 from messaging.posts.message_sizes import PAGE_BYTES
-from messaging.posts.newest import newest_of_page
-from messaging.posts.shown import Shown
-from messaging.posts.visibility import is_public
+from messaging.posts.shown import Shown, is_public, newest_of_page
 
 POSTS_MAX = 50
 COLUMNS = "m.id, m.content, m.parent_id, m.created_at, m.updated_at, m.author_id, m.page_id"

@@ -8,14 +8,11 @@ from django.conf import settings
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import NotFound
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest
-from kernel.api.responses import Response
+from kernel.api.requests import ApiRequest, Response
 from kernel.api.viewsets import ApiViewSet
 from messaging.cache_tags import community_tag, page_tag
 from messaging.feeds import queries as feeds
-from messaging.feeds.atom import ATOM, SCHEMA
-from messaging.feeds.feed import Feed, feed_of_community, feed_of_page
-from messaging.feeds.json_feed import JSON_FEED
+from messaging.feeds.feed import ATOM, JSON_FEED, SCHEMA, Feed, feed_of_community, feed_of_page
 from messaging.feeds.serializers import JsonFeedSerializer
 from messaging.pages.moving import PageMoved, moved_to
 from messaging.pages.page_ids import is_page_id

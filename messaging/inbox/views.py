@@ -9,14 +9,12 @@ from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import InvalidCursor
 from kernel.api.operations import operation
 from kernel.api.pagination import bound_to
-from kernel.api.requests import ApiRequest
-from kernel.api.responses import Response
+from kernel.api.requests import ApiRequest, Response
 from kernel.api.viewsets import ApiViewSet
-from kernel.changes import cursors
+from kernel.changes import reading
 from kernel.changes.channels import Channel
-from kernel.changes.exceptions import CursorExpired
-from kernel.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, open_stream
-from kernel.changes.streams.sources import Source
+from kernel.changes.reading import CursorExpired
+from kernel.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, Source, open_stream
 from kernel.changes.unread import count_unread, mark_read
 from messaging.changes.items import INBOX_ITEMS, listed, requested_batch
 from messaging.inbox.serializers import (
@@ -90,7 +88,7 @@ class InboxViewSet(ApiViewSet):
     def mark(self, request: ApiRequest) -> Response:
         """Mark the events up to a cursor as read."""
         bound = bound_to("inbox", filters_of(request, {}))
-        mark_read(request.user.pk, cursors.decode(self.body()["cursor"], bound_to=bound))
+        mark_read(request.user.pk, reading.decode(self.body()["cursor"], bound_to=bound))
         return Response({"unread": count_unread(request.user.pk)}, headers=PRIVATE)
 
 

@@ -1,13 +1,32 @@
-from messaging.models.account import Account, AccountKind, HandleClaim
+from messaging.models.account import (
+    Account,
+    AccountKind,
+    Door,
+    ErasedHandle,
+    ErasedHandleKey,
+    Factor,
+    HandleClaim,
+    PanelSession,
+    SignIn,
+)
 from messaging.models.community import Community, Embedding, PreModeration
 from messaging.models.derived import CommunityCount, PageCommunityCount, PageCount, Rendering, SearchEntry
 from messaging.models.desk import BulkJob, ChangedRow, JobState, SavedList
-from messaging.models.erased_handle import ErasedHandle, ErasedHandleKey
-from messaging.models.message import Message, MessageStatus
-from messaging.models.message_version import MessageVersion
-from messaging.models.moderation import Act, Ban, ClosedPage, Decision, HiddenHere, Moderator, Pin
+from messaging.models.message import Message, MessageStatus, MessageVersion
+from messaging.models.moderation import (
+    Act,
+    Ban,
+    ClosedPage,
+    Decision,
+    HiddenHere,
+    Moderator,
+    Pin,
+    ReadyReason,
+    ReasonFor,
+    Report,
+    ReportReason,
+)
 from messaging.models.page import MovedPage, Page
-from messaging.models.panel_session import PanelSession
 from messaging.models.personal_data import (
     AccountRecord,
     AccountRecordPart,
@@ -18,9 +37,6 @@ from messaging.models.personal_data import (
     PersonExportPart,
     PostsChoice,
 )
-from messaging.models.ready_reason import ReadyReason, ReasonFor
-from messaging.models.report import Report, ReportReason
-from messaging.models.sign_in import Door, Factor, SignIn
 from messaging.models.webhook import (
     DeliveryError,
     DisabledReason,

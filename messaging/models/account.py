@@ -1,7 +1,20 @@
+"""Sign-ins of people, which super admins and the person may see for some time.
+
+Handles of erased accounts, which are never given again, without storing them: a keyed digest of each.
+
+The key is random, and stored encrypted under the root key, so that a copy of the database alone cannot be searched for
+handles, and a rotation of the root key encrypts one value again instead of all digests.
+"""
+
 from __future__ import annotations
 
+import hashlib
+import hmac
+import logging
 import re
 from collections.abc import Collection
+from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -11,18 +24,56 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import IntegrityError, models, transaction
 from django.db.models import F, Func, Q, Value
-from django.db.models.functions import Replace
+from django.db.models.functions import Now, Replace
 from django.utils import timezone
 
 from kernel import fingerprints
-from kernel.api.field_errors import invalid_input
+from kernel.api.exception_handler import invalid_input
 from kernel.api.ids import new_id
+from kernel.api.stored_secrets import SecretLost, decrypt
 from kernel.database.sql import database_now
 from messaging.accounts.confusables import DROPPED, PAIRS, READ, SEEN
 from messaging.accounts.deleted import DELETED_HANDLE
 from messaging.accounts.exceptions import HandleTaken
 from messaging.accounts.names import Named
-from messaging.models.erased_handle import ErasedHandle
+
+PURPOSE = "erased-handles"
+logger = logging.getLogger(__name__)
+
+
+class ErasedHandleKey(models.Model):
+    """The key of the digests, one row, encrypted."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    encrypted_key = models.BinaryField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="one_key_of_erased_handles")]
+
+    @classmethod
+    def read(cls) -> bytes | None:
+        """None if no handle was erased, or if the root key is lost and the key with it."""
+        row = cls.objects.first()
+        if row is None:
+            return None
+        with suppress(SecretLost):
+            return decrypt(PURPOSE, row.encrypted_key)
+        logger.error("the key of the erased handles cannot be decrypted: they can be claimed again")
+        return None
+
+
+class ErasedHandle(models.Model):
+    digest = models.BinaryField(primary_key=True, max_length=32)
+
+    @classmethod
+    def contains(cls, handle: str) -> bool:
+        key = ErasedHandleKey.read()
+        return key is not None and cls.objects.filter(digest=digest_of(handle, key)).exists()
+
+
+def digest_of(handle: str, key: bytes) -> bytes:
+    return hmac.digest(key, handle.encode(), hashlib.sha256)
+
 
 HANDLE_MIN = 3
 HANDLE_MAX = 30
@@ -176,3 +227,91 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
     def get_session_auth_hash(self) -> str:
         """The hash that an admin session must match; it changes when sessions end."""
         return f"{super().get_session_auth_hash()}:{self.sessions_valid_from}"
+
+
+DIGEST_BYTES = 32
+# Unused for so long, a session is ended.
+LIFETIME = timedelta(days=30)
+# Of one account: one for each site in each browser. The least recently used ones give way.
+SESSIONS_MAX = 50
+
+
+class PanelSessionQuerySet(models.QuerySet["PanelSession"]):
+    def in_use(self) -> PanelSessionQuerySet:
+        return self.filter(last_used_at__gt=Now() - LIFETIME)
+
+
+class PanelSession(models.Model):
+    """A sign-in of a person to the panel of one site in one browser. Only a keyed digest of the cookie is stored."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    digest = models.BinaryField(unique=True, max_length=DIGEST_BYTES)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="panel_sessions")
+    # The account's value at the sign-in: another one now means that its sessions were ended.
+    sessions_valid_from = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    # Written at most once a day.
+    last_used_at = models.DateTimeField(db_default=Now(), db_index=True)
+
+    objects = PanelSessionQuerySet.as_manager()
+
+
+# An IPv6 network.
+NETWORK_MAX = 43
+FACTOR_MAX = 13
+
+
+class Door(models.TextChoices):
+    PAGES = "pages"
+    API = "api", "API"
+    WIDGET = "panel", "widget"
+
+
+class Factor(models.TextChoices):
+    """What proves who signs in."""
+
+    PASSWORD = "password", "password"
+    PROVIDER = "provider", "OpenID Connect provider"
+    PASSKEY = "passkey", "passkey"
+    APP = "app", "code of an app"
+    RECOVERY_CODE = "recovery_code", "recovery code"
+    # Which code was expected is not known when it is wrong.
+    CODE = "code", "code"
+
+
+class SignIn(models.Model):
+    """A sign-in, or one that was refused because a password, code or passkey was wrong, or a code did not follow.
+
+    Nothing that was typed is stored, so a refused one has no account if it named none.
+    """
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, null=True, db_index=False, related_name="+")
+    at = models.DateTimeField("time", db_default=Now(), editable=False)
+    # Truncated: /24 of IPv4, /48 of IPv6. Empty if the server does not know the address.
+    network = models.CharField(max_length=NETWORK_MAX, blank=True)
+    door = models.CharField(max_length=5, choices=Door)
+    first = models.CharField(max_length=FACTOR_MAX, choices=Factor)
+    second = models.CharField(max_length=FACTOR_MAX, choices=Factor, blank=True)
+    # The last factor was wrong, or has not followed.
+    refused = models.BooleanField(default=False)
+    # Refused because the second factor has not followed the first one, which was right.
+    unfinished = models.BooleanField(default=False, db_default=False)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = "sign-in"
+        indexes = [
+            models.Index("account", F("id").desc(), name="sign_ins_of_account"),
+            models.Index("at", name="old_sign_ins"),
+            # Of an account that strangers attack, nearly all rows are refused ones.
+            models.Index("account", "network", condition=Q(refused=False), name="sign_in_networks"),
+            models.Index(F("id").desc(), condition=Q(refused=True), name="refused_sign_ins"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(door__in=Door.values), name="sign_in_door_known"),
+            models.CheckConstraint(condition=Q(first__in=Factor.values), name="sign_in_first_known"),
+            models.CheckConstraint(condition=Q(second__in=["", *Factor.values]), name="sign_in_second_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"sign-in {self.pk}"

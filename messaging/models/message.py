@@ -34,7 +34,7 @@ class MessageStatus(models.TextChoices):
 
 
 PUBLISHED = Q(status=MessageStatus.PUBLISHED)
-# Statements state the same condition (`messaging.posts.visibility`), so that PostgreSQL uses the indexes.
+# Statements state the same condition (`messaging.posts.shown`), so that PostgreSQL uses the indexes.
 LISTED = PUBLISHED | Q(is_tombstone=True)
 REPLIES = Q(parent__isnull=False)
 OPEN = Q(in_hidden_thread=False)
@@ -222,3 +222,21 @@ class Message(models.Model):
     def required_scopes(self) -> list[str]:
         """The scopes that an agent needs to write it, sorted."""
         return scopes_of(parent_id=self.parent_id, quote_id=self.quote_id)
+
+
+class MessageVersion(models.Model):
+    """The content of a post before an edit or its deletion, by name of the column, for moderators.
+
+    Versions are deleted after some days (see `messaging.posts.editing`).
+    """
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="versions")
+    content = models.JSONField()
+    was_public = models.BooleanField()
+    replaced_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        ordering = ["-replaced_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.message_id} until {self.replaced_at}"

@@ -15,15 +15,13 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from kernel.admin.actions import AdminAction
+from kernel.admin.changelists import QueueSummary, bounded_count
 from kernel.admin.edit_conflicts import ConflictCheckedForm
 from kernel.admin.formatting import age, badge, link
 from kernel.admin.model_admin import ReadOnlyModelAdmin
-from kernel.admin.paginator import bounded_count
-from kernel.admin.queues import QueueSummary
 from messaging.communities.bans import ban_account, lift_ban
 from messaging.models import Message, MessageStatus, ReadyReason, Report
-from messaging.models.ready_reason import OFFERED_MAX
-from messaging.models.report import REPORTABLE, dismissed_reports, open_reports, reported_posts
+from messaging.models.moderation import OFFERED_MAX, REPORTABLE, dismissed_reports, open_reports, reported_posts
 from messaging.moderation.pages import pin_message, unpin_message
 from messaging.moderation.reporting import dismiss_reports, reopen_reports
 from messaging.moderation.services import (
@@ -34,7 +32,7 @@ from messaging.moderation.services import (
     undo_hiding,
     undo_restoring,
 )
-from messaging.pages.closing import close_discussion, reopen_discussion
+from messaging.pages.discussions import close_discussion, reopen_discussion
 from messaging.posts.editing import describe_changes
 from messaging.smart_tags import SMART_TAGS
 

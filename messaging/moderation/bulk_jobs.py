@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from kernel.admin.audit import log_decision, transition
 from kernel.database.sql import allow_long_statements
 from kernel.writes.deletion import delete_in_batches
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.models import Account, Act, BulkJob, ChangedRow, Community, JobState, Message, MessageStatus
 from messaging.models.desk import ERROR_MAX, ERRORS_MAX, LABEL_MAX
 from messaging.moderation.decisions import log_about_community, note_for_communities

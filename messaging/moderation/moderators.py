@@ -17,7 +17,7 @@ from django.db import transaction
 
 from kernel.admin.audit import log_decision
 from kernel.api.exceptions import InvalidInput, NotFound
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.communities.moderators import moderated_community, moderates, require_moderator_of_post
 from messaging.communities.services import RULES, change_community
 from messaging.models import Account, BulkJob, Community, Message

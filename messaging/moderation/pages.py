@@ -13,7 +13,7 @@ from django.db import transaction
 
 from kernel.api.exceptions import InvalidInput
 from kernel.cache.versions import invalidate
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.cache_tags import SHOWN, message_tag, page_tag
 from messaging.communities.moderators import moderated_community, require_moderator_of_post
 from messaging.models import Account, Act, Community, HiddenHere, Message, MessageStatus, Pin

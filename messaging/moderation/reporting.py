@@ -14,11 +14,10 @@ from kernel.admin.audit import log_decision, transition
 from kernel.cache.versions import EVERYTHING, invalidate
 from kernel.database.sql import allow_long_statements, database_now
 from kernel.writes.deletion import delete_in_batches
-from kernel.writes.retries import retried
-from kernel.writes.transaction import WriteTransaction
+from kernel.writes.transaction import WriteTransaction, retried
 from messaging.changes.recording import record_reported
 from messaging.models import Account, Act, Ban, Message, MessageStatus, Report
-from messaging.models.report import REPORTABLE, dismissed_reports, open_reports
+from messaging.models.moderation import REPORTABLE, dismissed_reports, open_reports
 from messaging.moderation.decisions import log_about_post
 from messaging.posts.exceptions import MessageNotFound, NotInThisState
 from messaging.posts.rights import LONG_STATEMENT_SECONDS, is_latest, locked_post, require_seen

@@ -17,8 +17,7 @@ from messaging.communities.serializers import RulesSerializer
 from messaging.models import Embedding, MessageStatus, PreModeration, ReportReason
 from messaging.models.account import HANDLE
 from messaging.models.community import CLOSE_AFTER_DAYS_MAX, NAME_MAX, REPORTS_TO_HIDE_MAX, SLUG, WORD_MAX, WORDS_MAX
-from messaging.models.moderation import COUNTED_MAX, REPORTS_SHOWN_MAX, QueueState
-from messaging.models.report import NOTE_MAX
+from messaging.models.moderation import COUNTED_MAX, NOTE_MAX, REPORTS_SHOWN_MAX, QueueState
 from messaging.posts.serializers import PlainMessageSerializer
 from messaging.serializer_fields import EXAMPLE_PAGE_ID, Name, PageIdText
 from messaging.smart_tags import SMART_TAGS

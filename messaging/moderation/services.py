@@ -20,7 +20,7 @@ from django.db.models import F, Q
 from kernel.admin.audit import log_decision, transition
 from kernel.cache.versions import EVERYTHING, invalidate
 from kernel.database.sql import allow_long_statements, database_now
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.changes.recording import record_moderated
 from messaging.models import Account, Act, Message, MessageStatus
 from messaging.models.message import MessageQuerySet

@@ -16,8 +16,7 @@ from kernel.api.ids import id_in_path
 from kernel.api.openapi.example_values import TIME
 from kernel.api.operations import operation
 from kernel.api.pagination import envelope
-from kernel.api.requests import ApiRequest
-from kernel.api.responses import Response
+from kernel.api.requests import ApiRequest, Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
 from kernel.writes.idempotency import Replay
@@ -45,7 +44,7 @@ from messaging.moderation.exceptions import (
 from messaging.moderation.queries import moderation_queue
 from messaging.moderation.reporting import report_message
 from messaging.moderation.serializers import NewReport, ReportedSerializer
-from messaging.pages import closing
+from messaging.pages import discussions
 from messaging.pages.discussions import discussion_of
 from messaging.pages.moving import moved_to
 from messaging.pages.page_ids import is_page_id
@@ -288,7 +287,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
         deletions and reactions go on, and posts that wait for approval can be approved.
         """
         community_id = self.path_id(CommunityNotFound)
-        closed = closing.close_discussion(community_id=community_id, by=request.user, **self.body())
+        closed = discussions.close_discussion(community_id=community_id, by=request.user, **self.body())
         return _discussion(community_id, closed.page_id)
 
     @action(detail=True, methods=["delete"], url_path="closed/<str:pageId>")
@@ -306,7 +305,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
         What the rule `closeAfterDays` has closed stays closed.
         """
         community_id = self.path_id(CommunityNotFound)
-        closing.reopen_discussion(community_id=community_id, page_id=pageId, by=request.user)
+        discussions.reopen_discussion(community_id=community_id, page_id=pageId, by=request.user)
         return _discussion(community_id, pageId)
 
     @action(detail=True, methods=["get"], url_path="hidden")

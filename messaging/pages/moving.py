@@ -23,7 +23,7 @@ from messaging.cache_tags import community_tag, message_tag, page_tag
 from messaging.models import Page
 from messaging.models.moderation import PINS_MAX
 from messaging.pages.services import normalize_url
-from messaging.posts.visibility import is_public
+from messaging.posts.shown import is_public
 
 LOCK_NOT_AVAILABLE = "55P03"
 # Beyond this many posts, all responses are invalidated instead of those of each post.

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from kernel.database.sql import fetch_all
 from messaging.posts.message_fields import account_from_row
-from messaging.posts.newest import newest_of_page
-from messaging.posts.shown import Shown
+from messaging.posts.shown import Shown, newest_of_page
 
 # The newest posts and replies of a page that are looked at for those to subtract.
 SUBTRACTED_MAX = 200

@@ -8,11 +8,9 @@ from rest_framework.decorators import action
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import InvalidParameter
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest
-from kernel.api.responses import Response
+from kernel.api.requests import ApiRequest, Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
-from messaging import smart_tags
 from messaging.cache_tags import page_tag
 from messaging.pages.moving import PageMoved, moved_to
 from messaging.pages.page_ids import is_page_id
@@ -30,6 +28,7 @@ from messaging.pages.serializers import (
 from messaging.pages.services import communities_of, count_presence, normalize_url
 from messaging.posts.embed_views import embed_errors, shown_by, shown_tags
 from messaging.posts.exceptions import InvalidUrlError, page_id_needed
+from messaging.smart_tags import SMART_TAGS
 
 
 class PageViewSet(ApiViewSet):
@@ -121,6 +120,6 @@ def _smart_tags() -> dict[str, Any]:
             "payloadSchema": tag.payload_schema,
             "example": tag.example,
         }
-        for tag in smart_tags.SMART_TAGS.values()
+        for tag in SMART_TAGS.values()
     ]
     return {"smartTags": tags}

@@ -17,15 +17,12 @@ from django.utils.safestring import SafeString
 
 from kernel.admin.actions import AdminAction
 from kernel.admin.audit import log_entries_about
-from kernel.admin.counted import CountedChoices
-from kernel.admin.exporting import Columns
+from kernel.admin.changelists import Columns, CountedChoices, QueueSummary, returning
 from kernel.admin.formatting import NOTHING, age, as_fields, change_url, external_link, lines, link, plain
-from kernel.admin.queues import QueueSummary
-from kernel.admin.returning import returning
 from kernel.database.sql import fetch_all
 from messaging.models import AccountKind, Ban, ClosedPage, Message, MessageStatus, Pin, ReasonFor
 from messaging.models.message import EDITS_MAX
-from messaging.models.report import ReportReason
+from messaging.models.moderation import ReportReason
 from messaging.moderation.admin import (
     DECISIONS,
     DISMISS,
@@ -36,10 +33,16 @@ from messaging.moderation.admin import (
     TagFilter,
     with_open_reports,
 )
-from messaging.moderation.lists.filters import CommunityFilter, CreatedFilter, condition_for, ids_with
-from messaging.moderation.lists.formatting import POST_BADGES, post_badge
-from messaging.moderation.lists.lists import DecidingAdmin
-from messaging.moderation.lists.saved import came_from, first_found
+from messaging.moderation.lists.lists import (
+    POST_BADGES,
+    CommunityFilter,
+    CreatedFilter,
+    DecidingAdmin,
+    condition_for,
+    ids_with,
+    post_badge,
+)
+from messaging.moderation.lists.many import came_from, first_found
 from messaging.posts.editing import VERSION_DAYS
 
 FILTERS: list[Any] = [

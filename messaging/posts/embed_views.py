@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from kernel.api.exceptions import ApiError
-from kernel.cache.known import KnownValues
+from kernel.cache.loaders import KnownValues
 from messaging.cache_tags import SHOWN, embed_tag
 from messaging.posts.shown import Shown
 

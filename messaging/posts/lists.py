@@ -22,8 +22,7 @@ from messaging.posts.message_sizes import (
     may_exceed_a_page,
 )
 from messaging.posts.queries import COLUMNS, EXPRESSIONS, message_from_row
-from messaging.posts.shown import Shown, without_foreign_quotes
-from messaging.posts.visibility import is_listed, is_visible
+from messaging.posts.shown import Shown, is_listed, is_visible, without_foreign_quotes
 
 
 class Sort(StrEnum):

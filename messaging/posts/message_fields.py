@@ -42,7 +42,7 @@ from messaging.models.message import (
     SOURCE_APP_MAX,
 )
 from messaging.pages.permalinks import PERMALINK_COLUMN
-from messaging.posts.visibility import is_public
+from messaging.posts.shown import is_public
 from messaging.serializer_fields import ContextAnchorField, PageIdField, PageIdText, PayloadField, TagType, WebUrl
 
 AUTHOR_COLUMNS = ("a.id AS author_id", "a.name", "a.handle", "a.kind")

@@ -12,7 +12,7 @@ from kernel.cache.rendering import to_json
 from kernel.database.sql import Row, fetch_all
 from messaging.posts.message_fields import JOINS, MESSAGE_FIELDS
 from messaging.posts.queries import COLUMNS, EXPRESSIONS, message_from_row
-from messaging.posts.visibility import is_visible
+from messaging.posts.shown import is_visible
 
 # The limit of the response of a list, unless it contains a single message.
 PAGE_BYTES = 2 * 1024 * 1024

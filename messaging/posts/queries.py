@@ -27,8 +27,7 @@ from messaging.posts.message_fields import (
     QUOTE_COLUMNS,
     MessageField,
 )
-from messaging.posts.shown import Shown, shown_among, without_foreign_quotes
-from messaging.posts.visibility import is_visible
+from messaging.posts.shown import Shown, is_visible, shown_among, without_foreign_quotes
 
 DELETED = MessageStatus.DELETED.value
 

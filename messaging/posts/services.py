@@ -21,8 +21,8 @@ from messaging.inbox.events import NewPost
 from messaging.models import Message, MessageStatus
 from messaging.posts.exceptions import CommunityMismatch, CommunityNotFound, DiscussionClosed
 from messaging.posts.queries import INSERT, new_message, stored_content
+from messaging.posts.shown import is_public
 from messaging.posts.targets import MessageTargets
-from messaging.posts.visibility import is_public
 
 PUBLIC = is_public("messaging_message")
 

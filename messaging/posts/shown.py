@@ -2,6 +2,15 @@
 
 An embed shows the posts of its community, or with `everyone` what anybody writes about a page, without what the
 community has hidden there and what those have written or edited whom it has banned before.
+
+The conditions for posts that the public API returns, as SQL about a row of messages.
+
+The conditions of the indexes are the same (see the model).
+
+The newest public posts of a page, or its newest replies, as SQL: of what an embed shows, among a bounded number.
+
+No index has all posts of a page: PostgreSQL would use it for the lists of a page with many replies. So posts and
+replies are read from one index each.
 """
 
 from __future__ import annotations
@@ -17,6 +26,22 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from kernel.database.sql import fetch_all
+
+
+def is_public(alias: str) -> str:
+    """Published, and no post that it answers, directly or not, is hidden or pending."""
+    return f"{alias}.status = 'published' AND NOT {alias}.in_hidden_thread"
+
+
+def is_listed(alias: str) -> str:
+    """Published, or a tombstone. Its thread is not checked: that of all replies to a post is the post's."""
+    return f"({alias}.status = 'published' OR {alias}.is_tombstone)"
+
+
+def is_visible(alias: str) -> str:
+    """Public, or a tombstone in a public thread."""
+    return f"{is_listed(alias)} AND NOT {alias}.in_hidden_thread"
+
 
 OWN = "{m}.community_id = %(shown)s"
 # The expression is that of the indexes `shown_posts` and `shown_posts_by_reactions`.
@@ -99,8 +124,8 @@ class Shown:
 def _hosts_of(whitelist: Collection[str]) -> dict[str, list[str]]:
     """The values of ON_ITS_HOSTS: hosts with their port, names of any port, and the domains of those that are below.
 
-    As `embeds.hosts.is_named` decides: a page has no `www.` and no default port in its address, so `www.example.com`
-    and `*.example.com` name the pages of `example.com`.
+    As `embeds.host_proofs.is_named` decides: a page has no `www.` and no default port in its address, so
+    `www.example.com` and `*.example.com` name the pages of `example.com`.
     """
     values: dict[str, list[str]] = {"hosts": [], "names": [], "hosts_below": [], "names_below": []}
     for entry in whitelist:
@@ -150,3 +175,25 @@ def without_foreign_quotes(messages: list[dict[str, Any]], shown: Shown | None) 
         if message["quoteId"] not in visible:
             message["quote"] = None
     return messages
+
+
+# So many posts of a page that an embed does not show are passed over; fewer where the thread of each is walked.
+PASSED_MAX, WALKED_MAX = 5_000, 500
+NEWEST_FIRST = "ORDER BY m.created_at DESC, m.id DESC"
+
+
+def newest_of_page(
+    columns: str, *, of_replies: bool, limit: int, shown: Shown | None = None, page: str = "%(page)s"
+) -> str:
+    """A statement for `columns` of a row `m` of messages. The limits are literals, as in `message_lists`."""
+    rows = f"m.page_id = {page} AND m.parent_id IS {'NOT NULL' if of_replies else 'NULL'} AND {is_public('m')}"
+    condition = "true"
+    if shown is not None:
+        # Only a reply has posts above it that may be hidden there.
+        condition = shown.any("m") if of_replies else shown.posts("m")
+    if shown is None or condition == "true" or not (of_replies or shown.everyone):
+        # An index has these rows alone.
+        return f"SELECT {columns} FROM messaging_message m WHERE {rows} AND {condition} {NEWEST_FIRST} LIMIT {limit}"  # noqa: S608  constants
+    passed_max = WALKED_MAX if shown.everyone else PASSED_MAX
+    passed = f"SELECT m.* FROM messaging_message m WHERE {rows} {NEWEST_FIRST} LIMIT {passed_max}"  # noqa: S608  as above
+    return f"SELECT {columns} FROM ({passed}) m WHERE {condition} {NEWEST_FIRST} LIMIT {limit}"  # noqa: S608  as above

@@ -14,10 +14,10 @@ from kernel.writes.transaction import Prefetch, WriteTransaction
 from messaging.pages.page_ids import is_page_id
 from messaging.posts.exceptions import ParentNotFound, QuoteNotFound, UnknownPage, page_id_needed
 from messaging.posts.message_fields import QUOTE_COLUMNS
-from messaging.posts.visibility import is_public
+from messaging.posts.shown import is_public
 
 # The space of the advisory locks on pages. A closing waits for the writes to its page that have begun, and those that
-# begin meanwhile wait for the closing: the next statement of a write sees it (`messaging.pages.closing`).
+# begin meanwhile wait for the closing: the next statement of a write sees it (`messaging.pages.discussions`).
 LOCK_SPACE = "hashtext('page')"
 FIND = f"""
 SELECT clock_timestamp(), page.id, page.normalized_url, parent.id IS NOT NULL, parent.community_id, parent.author_id,

@@ -20,8 +20,7 @@ from kernel.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, Inva
 from kernel.api.ids import id_in_path, is_id
 from kernel.api.operations import operation, uncharged
 from kernel.api.pagination import CursorPage, envelope
-from kernel.api.requests import ApiRequest
-from kernel.api.responses import Response
+from kernel.api.requests import ApiRequest, Response
 from kernel.api.viewsets import ApiViewSet
 from kernel.writes.idempotency import Replay
 from kernel.writes.rate_limits import RateLimitUsage

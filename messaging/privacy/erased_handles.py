@@ -1,4 +1,4 @@
-"""Handles of erased accounts are never given again (see `messaging.models.erased_handle`)."""
+"""Handles of erased accounts are never given again (see `messaging.models.account`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from kernel.api import stored_secrets
 from kernel.api.stored_secrets import encrypted_again
 from messaging.models import ErasedHandle, ErasedHandleKey
-from messaging.models.erased_handle import PURPOSE, digest_of
+from messaging.models.account import PURPOSE, digest_of
 
 KEY_BYTES = 32
 

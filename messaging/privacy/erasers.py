@@ -17,8 +17,7 @@ from messaging.models import (
     Webhook,
 )
 from messaging.privacy.erased_handles import erase_handle
-from messaging.privacy.exports import delete_exports
-from messaging.privacy.records import delete_records
+from messaging.privacy.exports import delete_exports, delete_records
 
 BATCH = 500
 

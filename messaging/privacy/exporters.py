@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
-from kernel.database.batches import in_batches
+from kernel.database.sql import in_batches
 from kernel.personal_data import Section
 from messaging.models import Account, Message, MessageVersion, PanelSession, PersonExport, Report, SignIn, Webhook
 from messaging.pages.permalinks import permalink

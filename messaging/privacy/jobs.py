@@ -12,7 +12,7 @@ from kernel.jobs.leases import Leased, LeaseLost, release, take
 from messaging.models import AccountRecord, PersonErasure, PersonExport
 from messaging.privacy.archive import write_export
 from messaging.privacy.erasing import carry_out
-from messaging.privacy.records import write_record
+from messaging.privacy.exports import write_record
 
 Job = TypeVar("Job", bound=Leased)
 logger = logging.getLogger(__name__)

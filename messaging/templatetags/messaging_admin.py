@@ -3,7 +3,7 @@ from __future__ import annotations
 from django import template
 
 from messaging.models import Message, MessageVersion
-from messaging.moderation.lists.formatting import post_badge, version_text
+from messaging.moderation.lists.lists import post_badge, version_text
 
 register = template.Library()
 

@@ -14,7 +14,7 @@ from kernel.api.ids import is_id
 from messaging.models import DisabledReason, Webhook, WebhookStatus
 from messaging.models.webhook import DELIVERIES_SHOWN
 from messaging.moderation.lists.many import ManyRowsAdmin
-from messaging.webhooks.receivers import Receiver
+from messaging.webhooks.posting import Receiver
 from messaging.webhooks.services import disable_webhook, enable_webhook
 from messaging.webhooks.targets import with_target_names
 

@@ -14,12 +14,10 @@ from uuid import UUID
 
 from django.db import Error
 
-from kernel.changes.listening import listen
-from kernel.changes.threads import Threads
+from kernel.changes.wakeups import Threads, listen
 from kernel.metrics.definitions import webhooks_waiting
-from messaging.webhooks.outcomes import record
 from messaging.webhooks.posting import post
-from messaging.webhooks.turns import Waiting, lease, next_attempt, release, waiting_webhooks
+from messaging.webhooks.turns import Waiting, lease, next_attempt, record, release, waiting_webhooks
 
 QUERY_THREADS = 4
 IN_FLIGHT_MAX = 100

@@ -2,11 +2,16 @@
 
 The standard library's and other HTTP clients resolve a name when they connect, after any check, and limit the time of
 each read and not of the request. So the connection is made here, and h11 writes and parses HTTP.
+
+Which addresses webhooks may be sent to: global ones only, so that no request reaches the operator's network.
+
+The URL of a receiver.
 """
 
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 import time
 from collections.abc import Mapping
@@ -14,14 +19,118 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Self
 
 import h11
 import orjson
+from ada_url import URL
+from django.conf import settings
 
 from messaging.models import DeliveryError
-from messaging.webhooks.addresses import resolve
+from messaging.models.webhook import URL_MAX
 from messaging.webhooks.exceptions import NotSent
-from messaging.webhooks.receivers import Receiver
+
+Address = IPv4Address | IPv6Address
+GLOBAL_UNICAST = ip_network("2000::/3")
+NAT64 = ip_network("64:ff9b::/96")
+# Inside global networks: the tunnels Teredo and 6to4, whose addresses contain any IPv4 address, and 6to4's relays.
+TUNNELS = tuple(map(ip_network, ("2001::/32", "2002::/16", "192.88.99.0/24")))
+# Names under these domains belong to one machine or network.
+LOCAL_DOMAINS = frozenset({"localhost", "local", "internal"})
+
+
+def is_global(address: Address) -> bool:
+    """Whether an address is another machine of the internet: unicast and routed, also as an IPv4 address in IPv6."""
+    if isinstance(address, IPv6Address):
+        embedded = _embedded(address)
+        if embedded is not None:
+            return is_global(embedded)
+        if address not in GLOBAL_UNICAST:
+            return False
+    return address.is_global and not address.is_multicast and not any(address in network for network in TUNNELS)
+
+
+def may_be_global(host: str) -> bool:
+    """Whether a host is a global address, or a name that may have one. No name is looked up."""
+    if literal := _literal(host):
+        return is_global(literal)
+    *parents, domain = host.removesuffix(".").split(".")
+    return bool(parents) and domain not in LOCAL_DOMAINS
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host name, which may all be used. Blocks; raises NotSent without telling why."""
+    addresses = [literal] if (literal := _literal(host)) else _look_up(host, port)
+    if not addresses or not (settings.WEBHOOKS_ALLOW_LOCAL or all(map(is_global, addresses))):
+        raise NotSent(DeliveryError.ADDRESS_NOT_ALLOWED)
+    return list(map(str, addresses))
+
+
+def _embedded(address: IPv6Address) -> IPv4Address | None:
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return IPv4Address(address.packed[-4:]) if address in NAT64 else None
+
+
+def _literal(host: str) -> Address | None:
+    try:
+        return ip_address(host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return None
+
+
+def _look_up(host: str, port: int) -> list[Address]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    # A link-local address has a zone: `fe80::1%eth0`.
+    return [ip_address(str(entry[4][0])) for entry in found]
+
+
+PORTS = {"https": 443, "http": 80}
+UNPRIVILEGED_PORTS = range(1024, 65536)
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A URL in parts: `host` without brackets, `authority` as in the Host header, `target` as in the request line."""
+
+    scheme: str
+    host: str
+    port: int
+    authority: str
+    target: str
+
+    @classmethod
+    def of(cls, url: str) -> Self:
+        """Raises ValueError with the reason for a URL that webhooks are not sent to."""
+        parsed = URL(url)
+        scheme = parsed.protocol.removesuffix(":")
+        if scheme not in (PORTS if settings.WEBHOOKS_ALLOW_LOCAL else {"https"}):
+            raise ValueError("Must be an https URL.")
+        if parsed.username or parsed.password:
+            raise ValueError("Must not contain a user name or a password.")
+        port = int(parsed.port or PORTS[scheme])
+        if port != PORTS[scheme] and port not in UNPRIVILEGED_PORTS:
+            raise ValueError("The port must be 443 or from 1024 to 65535.")
+        host = parsed.hostname.removeprefix("[").removesuffix("]")
+        if not settings.WEBHOOKS_ALLOW_LOCAL and not may_be_global(host):
+            raise ValueError("The host is local, or an address that is not global.")
+        return cls(scheme, host, port, parsed.host, parsed.pathname + parsed.search)
+
+
+def normalized_url(url: str) -> str:
+    """The URL as browsers read it, without a fragment. Raises ValueError as `Receiver.of`, or if it gets too long."""
+    parsed = URL(url)
+    parsed.hash = ""
+    normalized = str(parsed.href)
+    if len(normalized) > URL_MAX:
+        raise ValueError(f"Percent-encoded, longer than {URL_MAX} characters.")
+    Receiver.of(normalized)
+    return normalized
+
 
 # For the name server, the connection, TLS, the request and the headers of the response together.
 SECONDS = 5.0

@@ -1,6 +1,8 @@
 """Secrets of webhooks and signatures as in Standard Webhooks (https://www.standardwebhooks.com).
 
 A secret is stored encrypted under the root key, because each delivery is signed with it.
+
+Encrypts secrets of webhooks again that are under the previous root key, so that its rotation can be finished.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from uuid import UUID
 from standardwebhooks import Webhook as Signer
 
 from kernel.api import stored_secrets
-from kernel.api.stored_secrets import SecretLost, Stored
+from kernel.api.stored_secrets import SecretLost, Stored, is_rotating
 from messaging.models import Webhook
 
 SECRET_BYTES = 32
@@ -56,3 +58,22 @@ def signed_headers(webhook: Webhook, *, event_id: UUID, body: bytes, now: dateti
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": " ".join(Signer(secret).sign(name, now, body.decode()) for secret in secrets),
     }
+
+
+def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
+    """Return the number of webhooks whose secrets were (or would be) encrypted again."""
+    rows = Webhook.objects.iterator() if is_rotating() else ()
+    return {"webhook secrets under the previous key": sum(_renew(row, dry_run=dry_run) for row in rows)}
+
+
+def _renew(webhook: Webhook, *, dry_run: bool) -> bool:
+    stored = {"secret": webhook.secret, "previous_secret": webhook.previous_secret}
+    renewed = {
+        name: ciphertext
+        for name, value in stored.items()
+        if (ciphertext := encrypted_again(value, webhook_id=webhook.pk)) is not None
+    }
+    if renewed and not dry_run:
+        # Its owner may have changed the secret meanwhile.
+        Webhook.objects.filter(pk=webhook.pk, **stored).update(**renewed)
+    return bool(renewed)

@@ -15,7 +15,7 @@ from kernel.admin.audit import log_decision, transition
 from kernel.api.ids import new_id
 from kernel.changes import reading, wakeups
 from kernel.database.sql import database_now, execute
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.models import Account, DisabledReason, Webhook, WebhookStatus, WebhookTarget
 from messaging.models.webhook import WEBHOOKS_MAX, WEBHOOKS_OF_HOST_MAX, WebhookQuerySet
 from messaging.webhooks.exceptions import (
@@ -26,10 +26,10 @@ from messaging.webhooks.exceptions import (
     WebhookTargetNotFound,
     WebhookUrlNotAllowed,
 )
-from messaging.webhooks.outcomes import WORKING, disabled
-from messaging.webhooks.receivers import Receiver, normalized_url
+from messaging.webhooks.posting import Receiver, normalized_url
 from messaging.webhooks.secrets import encrypt, new_secret
 from messaging.webhooks.targets import channels_of, webhook_targets, with_target_names
+from messaging.webhooks.turns import WORKING, disabled
 
 # How long the former secret signs beside a new one.
 BOTH_SECRETS = timedelta(hours=24)

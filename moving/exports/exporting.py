@@ -6,9 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 from moving.exports import disqus, jsonl, table
-from moving.exports.reading import Reader
-from moving.exports.scopes import Scope
-from moving.exports.snapshot import open_snapshot
+from moving.exports.reading import Reader, Scope, open_snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
-from moving.formats.records import Author, Post, Reactions, Record, UnreadableFile, Unusable
-from moving.formats.source import Source
+from moving.formats.records import Author, Post, Reactions, Record, Source, UnreadableFile, Unusable
 
 __all__ = [
     "FORMATS",

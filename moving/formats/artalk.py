@@ -14,10 +14,20 @@ from typing import Any
 from urllib.parse import urljoin
 
 from moving.formats.json_records import records_of_list
-from moving.formats.records import Post, Record, Unusable
-from moving.formats.source import Source
+from moving.formats.records import (
+    ADDRESS_MAX,
+    TITLE_MAX,
+    Post,
+    Record,
+    Source,
+    Unusable,
+    clean,
+    identifier,
+    line,
+    score_of,
+    time_of,
+)
 from moving.formats.typed import typed_or_html, whole, writer_of
-from moving.formats.values import ADDRESS_MAX, TITLE_MAX, clean, identifier, line, score_of, time_of
 
 NEEDED = ("id", "content", "page_key")
 NO_EXPORT = "The file is no export of Artalk: it is no JSON array of comments with `page_key`."

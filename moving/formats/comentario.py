@@ -11,15 +11,19 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from moving.formats.json_document import Document
+from moving.formats.json import Document
 from moving.formats.json_records import records, require_version, scan
-from moving.formats.records import Author, Post, Record, State, Unusable
-from moving.formats.source import Source
-from moving.formats.spill import SpillingMap
-from moving.formats.values import (
+from moving.formats.records import (
     ADDRESS_MAX,
     NAME_MAX,
     TITLE_MAX,
+    Author,
+    Post,
+    Record,
+    Source,
+    SpillingMap,
+    State,
+    Unusable,
     author_of,
     clean,
     identifier,

@@ -7,12 +7,25 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from moving.formats.json_document import Document
+from moving.formats.json import Document
 from moving.formats.json_records import records, require_version, scan
-from moving.formats.records import Author, Post, Record, State, Unusable
-from moving.formats.source import Source
-from moving.formats.spill import SpillingMap
-from moving.formats.values import ADDRESS_MAX, NO_ONE, author_of, clean, identifier, line, score_of, time_of
+from moving.formats.records import (
+    ADDRESS_MAX,
+    NO_ONE,
+    Author,
+    Post,
+    Record,
+    Source,
+    SpillingMap,
+    State,
+    Unusable,
+    author_of,
+    clean,
+    identifier,
+    line,
+    score_of,
+    time_of,
+)
 from moving.html_to_markdown import html_to_markdown
 
 VERSION = 1

@@ -10,12 +10,20 @@ import json
 from collections.abc import Iterator
 
 from moving.formats import sqlite_file
-from moving.formats.records import Post, Record, State, Unusable
-from moving.formats.source import Source
-from moving.formats.spill import SpillingMap
+from moving.formats.records import (
+    ADDRESS_MAX,
+    TITLE_MAX,
+    Post,
+    Record,
+    Source,
+    SpillingMap,
+    State,
+    Unusable,
+    identifier,
+    line,
+)
 from moving.formats.sqlite_file import Row, Shape, as_text
 from moving.formats.typed import time_of_any, writer_of
-from moving.formats.values import ADDRESS_MAX, TITLE_MAX, identifier, line
 
 SHAPE = Shape(
     "Cusdis",

@@ -5,12 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from moving.formats.records import Author, Post, Record, State, Unusable
-from moving.formats.source import Source
-from moving.formats.spill import SpillingMap
-from moving.formats.values import ADDRESS_MAX, TITLE_MAX, author_of, clean, identifier, line, time_of
-from moving.formats.xml import elements
-from moving.formats.xml_parser import Element, Shape
+from moving.formats.records import (
+    ADDRESS_MAX,
+    TITLE_MAX,
+    Author,
+    Post,
+    Record,
+    Source,
+    SpillingMap,
+    State,
+    Unusable,
+    author_of,
+    clean,
+    identifier,
+    line,
+    time_of,
+)
+from moving.formats.xml import Element, Shape, elements
 from moving.html_to_markdown import html_to_markdown
 
 THREAD = frozenset({"@dsq:id", "id", "title", "link", "createdAt", "isDeleted"})

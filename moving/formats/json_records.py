@@ -7,10 +7,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from moving.formats.json_document import Document, Part
-from moving.formats.json_lines import Damage, object_of
-from moving.formats.records import Record, UnreadableFile, Unusable
-from moving.formats.source import CutOff, Source
+from moving.formats.json import Damage, Document, Part, object_of
+from moving.formats.records import CutOff, Record, Source, UnreadableFile, Unusable
 
 VERSION = re.compile(rb'"version"\s*:\s*(\d{1,9})\s*[,}]')
 # A byte order mark, and white space.

@@ -10,10 +10,8 @@ from typing import Any, Literal, cast
 import orjson
 
 from messaging.accounts.deleted import HEIR_HANDLES, NOBODY
-from moving.formats.json_lines import STRINGS, TOO_LONG, Line, lines
-from moving.formats.records import Author, Post, Reactions, Record, UnreadableFile, Unusable
-from moving.formats.source import CutOff, Source
-from moving.formats.values import identifier
+from moving.formats.json import STRINGS, TOO_LONG, Line, lines
+from moving.formats.records import Author, CutOff, Post, Reactions, Record, Source, UnreadableFile, Unusable, identifier
 from moving.own_format import FORMAT, VERSION
 
 KNOWN_VERSIONS = (VERSION,)

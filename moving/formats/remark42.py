@@ -7,10 +7,24 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
-from moving.formats.json_lines import Damage, Line, lines, object_of
-from moving.formats.records import Author, Post, Record, UnreadableFile, Unusable
-from moving.formats.source import CutOff, Source
-from moving.formats.values import ADDRESS_MAX, NO_ONE, author_of, clean, identifier, line, score_of, time_of
+from moving.formats.json import Damage, Line, lines, object_of
+from moving.formats.records import (
+    ADDRESS_MAX,
+    NO_ONE,
+    Author,
+    CutOff,
+    Post,
+    Record,
+    Source,
+    UnreadableFile,
+    Unusable,
+    author_of,
+    clean,
+    identifier,
+    line,
+    score_of,
+    time_of,
+)
 from moving.html_to_markdown import html_to_markdown
 
 VERSIONS = (1,)

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from urllib.parse import quote
 
-from moving.formats.records import Record, UnreadableFile, Unusable
-from moving.formats.source import GZIP, Source
-from moving.formats.values import clean
+from moving.formats.records import GZIP, Record, Source, UnreadableFile, Unusable, clean
 
 MAGIC = b"SQLite format 3\x00"
 TABLE = re.compile(r"CREATE\s+TABLE\b", re.IGNORECASE)

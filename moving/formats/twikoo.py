@@ -11,12 +11,21 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urljoin
 
-from moving.formats.json_lines import Damage, lines, object_of
+from moving.formats.json import Damage, lines, object_of
 from moving.formats.json_records import CUT_OFF, first_byte, records_of_list
-from moving.formats.records import Post, Record, UnreadableFile, Unusable
-from moving.formats.source import CutOff, Source
+from moving.formats.records import (
+    ADDRESS_MAX,
+    CutOff,
+    Post,
+    Record,
+    Source,
+    UnreadableFile,
+    Unusable,
+    clean,
+    identifier,
+    line,
+)
 from moving.formats.typed import time_of_any, writer_of
-from moving.formats.values import ADDRESS_MAX, clean, identifier, line
 from moving.html_to_markdown import html_to_markdown
 
 NEEDED = ("_id", "comment", "url", "created")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from moving.formats.records import Author
-from moving.formats.values import author_of, clean, score_of, time_of, time_of_seconds
+from moving.formats.records import Author, author_of, clean, score_of, time_of, time_of_seconds
 from moving.html_to_markdown import html_to_markdown
 
 HTML = re.compile(r"\s*<(?:p|div|blockquote|ul|ol|pre|h[1-6]|table|a|em|strong|b|i|br|img|span|code)\b", re.IGNORECASE)

@@ -12,13 +12,22 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from moving.formats.json_document import Document
+from moving.formats.json import Document
 from moving.formats.json_records import records, scan
-from moving.formats.records import Post, Record, State, UnreadableFile, Unusable
-from moving.formats.source import Source
-from moving.formats.spill import SpillingMap
+from moving.formats.records import (
+    ADDRESS_MAX,
+    Post,
+    Record,
+    Source,
+    SpillingMap,
+    State,
+    UnreadableFile,
+    Unusable,
+    clean,
+    identifier,
+    line,
+)
 from moving.formats.typed import time_of_any, typed_or_html, whole, writer_of
-from moving.formats.values import ADDRESS_MAX, clean, identifier, line
 
 # What is between the brackets of the document and its comments: `{"data": {"Comment": [`.
 LEVEL = 3

@@ -10,7 +10,7 @@ from kernel.cache.rendering import to_json
 from kernel.cache.versions import invalidate
 from kernel.changes.log import NewChange, append
 from kernel.database.sql import execute
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.cache_tags import page_tag
 from messaging.changes.types import ChangeType
 from messaging.models import MovedPage

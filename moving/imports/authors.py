@@ -13,8 +13,8 @@ from kernel.database.sql import fetch_all
 from messaging.accounts.deleted import HEIR_HANDLES, HEIR_IDS, HEIRS
 from messaging.models import Account, AccountKind, HandleClaim
 from messaging.privacy.erasing import heirs
-from moving.formats.values import folded, id_by_mail
-from moving.imports.report import Report
+from moving.formats.records import folded, id_by_mail
+from moving.imports.progress import Report
 from moving.imports.staging import Staging
 from moving.imports.texts import handle_for, source_id_of
 from moving.models import ImportedAuthor, Move

@@ -9,8 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from moving.imports.clocks import DAY, Clocks, shown_offset
-from moving.imports.progress import Passes
-from moving.imports.report import Report
+from moving.imports.progress import Passes, Report
 from moving.imports.staging import Staging
 from moving.imports.texts import AHEAD, EARLIEST, microseconds
 

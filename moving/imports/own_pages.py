@@ -8,14 +8,14 @@ from functools import lru_cache
 from typing import Any
 
 from embeds.domains import host_of_url
-from embeds.hosts import is_named, whitelisted
+from embeds.host_proofs import is_named, whitelisted
 from kernel.database.sql import fetch_one
 from messaging.communities.content_rules import WORD_LIST_COLUMNS, Draft, community_columns, content_rules
 from messaging.models import Community
 from messaging.pages.page_ids import NormalizedUrl
 from messaging.posts.exceptions import ContentBlocked
 from moving.exceptions import OtherHosts
-from moving.imports.report import Report
+from moving.imports.progress import Report
 from moving.models import Move
 
 CACHED = 10_000

@@ -10,9 +10,9 @@ from kernel.cache.versions import EVERYTHING, invalidate
 from kernel.database.sql import database_now, execute, fetch_all
 from messaging.moderation.bulk_jobs import is_changing_all_posts
 from messaging.moderation.reporting import move_closing
-from moving.formats.values import folded, id_by_mail
+from moving.formats.records import folded, id_by_mail
 from moving.imports.authors import accounts_of
-from moving.imports.staged_rows import StagedPost
+from moving.imports.staging import StagedPost
 from moving.imports.texts import source_id_of
 from moving.models import Move
 

@@ -13,8 +13,7 @@ from itertools import islice
 from typing import Any
 
 from moving.imports.dating import Dating
-from moving.imports.progress import Passes, Tell
-from moving.imports.report import Report
+from moving.imports.progress import Passes, Report, Tell
 from moving.imports.staging import Staging
 
 NONE, MISSING = -1, -2

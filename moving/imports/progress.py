@@ -1,10 +1,87 @@
-"""Tells how far an import is: rate and remaining time."""
+"""Tells how far an import is: rate and remaining time.
+
+What a transaction of an import does first: it waits for its source, and looks whether it may write.
+
+The report of an import: what was skipped or changed, and why, as CSV.
+"""
 
 from __future__ import annotations
 
+import csv
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TextIO, TypeVar
+
+from kernel.csv_cells import neutral_cell
+from kernel.database.sql import allow_long_statements, execute, fetch_one
+from messaging.posts.rights import LONG_STATEMENT_SECONDS
+from moving.exceptions import ImportBusy, ImportUndone
+from moving.models import UNDO_STATES, WRITABLE, Move
+
+# A batch of another process may take longer than requests wait for a lock.
+WAIT_LONGER = "SELECT set_config('lock_timeout', '60s', true)"
+# One writer of a source at a time; the unique indexes decide all the same.
+LOCK_SOURCE = "SELECT pg_advisory_xact_lock(hashtextextended('moving ' || %s::text || ' ' || %s::text, 0))"
+STATUS = "SELECT status FROM moving_move WHERE id = %s FOR SHARE"
+
+
+def lock_source(move: Move) -> None:
+    allow_long_statements(LONG_STATEMENT_SECONDS)
+    execute(WAIT_LONGER)
+    execute(LOCK_SOURCE, [str(move.community_id), move.format])
+
+
+def require_writable(move: Move) -> None:
+    """Raises ImportUndone, ImportBusy (409)."""
+    row = fetch_one(STATUS, [move.pk])
+    if row is None or row[0] in UNDO_STATES:
+        raise ImportUndone
+    if row[0] not in WRITABLE:
+        raise ImportBusy(status=row[0])
+
+
+COLUMNS = ("source_id", "address", "action", "reason")
+SKIPPED, CHANGED = "skipped", "changed"
+CELL_MAX = 2_000
+# Of the cells together, about 500,000 rows: many small rows of a file would become many times as large.
+CHARACTERS_MAX = 64 << 20
+FULL = "The report is full. What follows is counted only."
+
+
+class Report:
+    def __init__(self, out: TextIO) -> None:
+        self.counts: Counter[str] = Counter()
+        self.reasons: Counter[tuple[str, str]] = Counter()
+        self._left = CHARACTERS_MAX
+        self._writer = csv.writer(out)
+        self._writer.writerow(COLUMNS)
+
+    def skipped(self, source_id: str, address: str, reason: str, *, kind: str = "") -> None:
+        """`kind`: the reason without particulars, by which the page of an import adds up the rows."""
+        self._add(source_id, address, SKIPPED, reason, kind)
+
+    def changed(self, source_id: str, address: str, reason: str, *, kind: str = "") -> None:
+        self._add(source_id, address, CHANGED, reason, kind)
+
+    def add_up(self, address: str, reason: str) -> None:
+        """A row about several posts, each of which has been counted, and has a row of its own unless it is full."""
+        self._writer.writerow(["", cell(address), SKIPPED, cell(reason)])
+
+    def _add(self, source_id: str, address: str, action: str, reason: str, kind: str) -> None:
+        self.counts[action] += 1
+        self.reasons[action, kind or "damaged"] += 1
+        if self._left > 0:
+            row = [cell(source_id), cell(address), action, cell(reason)]
+            self._left -= sum(map(len, row))
+            self._writer.writerow(row if self._left > 0 else ["", "", "", FULL])
+
+
+def cell(text: str) -> str:
+    """One line that no spreadsheet takes for a formula, of any storable length."""
+    line = " ".join(text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode().split())[:CELL_MAX]
+    return neutral_cell(line)
+
 
 T = TypeVar("T")
 EVERY_SECONDS = 2.0

@@ -15,12 +15,11 @@ from django.db import reset_queries, transaction
 from kernel.api.ids import new_id
 from kernel.cache.rendering import to_json
 from kernel.database.sql import execute, fetch_all
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.accounts.deleted import HEIR_IDS
 from messaging.cache_tags import message_tag, page_tag
 from moving.imports.authors import accounts_of
-from moving.imports.locking import lock_source, require_writable
-from moving.imports.progress import Step, Tell
+from moving.imports.progress import Step, Tell, lock_source, require_writable
 from moving.imports.writing import invalidate_tags
 from moving.models import ImportedPost, Move
 

@@ -20,16 +20,13 @@ from moving.imports.addresses import Pages, Replacement
 from moving.imports.announcing import announce
 from moving.imports.authors import report_names
 from moving.imports.known_posts import known_posts
-from moving.imports.missing_quotes import leave_out_missing_quotes
 from moving.imports.own_pages import OwnPages, OwnWords
 from moving.imports.planning import Plan, Planner
-from moving.imports.progress import Step, Tell
-from moving.imports.quotes import restore_quotes
+from moving.imports.progress import CHANGED, SKIPPED, Report, Step, Tell
+from moving.imports.quotes import leave_out_missing_quotes, restore_quotes
 from moving.imports.reactions import restore_reactions
-from moving.imports.report import CHANGED, SKIPPED, Report
 from moving.imports.sites import site_of
-from moving.imports.staged_rows import StagedPost, opened
-from moving.imports.staging import Staging
+from moving.imports.staging import StagedPost, Staging, opened
 from moving.imports.texts import cut, time_of
 from moving.imports.writing import Written, write
 from moving.models import Move

@@ -18,7 +18,7 @@ from kernel.admin.actions import REASON_MAX
 from kernel.admin.audit import forget_names_about
 from kernel.cache.versions import EVERYTHING, invalidate
 from kernel.database.sql import database_now, execute, fetch_all
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.accounts.deleted import HEIR_IDS
 from messaging.models import (
     Account,
@@ -38,8 +38,7 @@ from messaging.privacy.erasing import heirs
 from messaging.privacy.posts import DELETED
 from moving.exceptions import ImportBusy
 from moving.imports.announcing import announce, count_on_pages
-from moving.imports.locking import lock_source
-from moving.imports.progress import Step, Tell
+from moving.imports.progress import Step, Tell, lock_source
 from moving.models import (
     CAN_UNDO,
     CAN_UNDO_POSTS,

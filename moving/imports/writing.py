@@ -14,16 +14,16 @@ from django.db import transaction
 from kernel.cache.rendering import to_json
 from kernel.cache.versions import EVERYTHING, invalidate
 from kernel.database.sql import database_now, execute
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.cache_tags import COMMUNITIES, community_tag, message_tag, page_tag
 from messaging.models import MessageStatus
 from moving.imports.announcing import count_on_pages
 from moving.imports.authors import accounts_of, erased_authors
 from moving.imports.extras import columns_of
 from moving.imports.known_posts import KnownPost, known_posts
-from moving.imports.locking import lock_source, require_writable
 from moving.imports.parting import part_authors
-from moving.imports.staged_rows import StagedPost
+from moving.imports.progress import lock_source, require_writable
+from moving.imports.staging import StagedPost
 from moving.imports.texts import AHEAD, id_at, source_id_of, time_of
 from moving.models import Move
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import psycopg
 
-from runtime.backups import BackupError, manifest, programs
-from runtime.backups.afterwards import begin_again
+from runtime.backups import BackupError, programs
+from runtime.backups import programs as manifest
 from runtime.backups.making import connection
-from runtime.backups.manifest import LOGICAL, Manifest
+from runtime.backups.programs import LOGICAL, Manifest
+from runtime.backups.restoring import begin_again
 
 TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
 SERVICES = """

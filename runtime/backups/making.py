@@ -15,8 +15,10 @@ from uuid import uuid4
 import psycopg
 
 from config.version import VERSION
-from runtime.backups import BackupError, files, manifest, programs
-from runtime.backups.manifest import LOGICAL, PHYSICAL, Manifest
+from runtime.backups import BackupError, programs
+from runtime.backups import programs as files
+from runtime.backups import programs as manifest
+from runtime.backups.programs import LOGICAL, PHYSICAL, Manifest
 
 TABLE = "SELECT to_regclass('public.api_secretfingerprint')"
 FINGERPRINTS = "SELECT name, fingerprint FROM api_secretfingerprint"

@@ -48,7 +48,7 @@ function resolved(document, part) {
   return part;
 }
 
-// As `kernel.api.openapi.examples.sample`: without the optional fields that have no example.
+// As `kernel.api.openapi.schema.sample`: without the optional fields that have no example.
 function exampleOf(document, reference) {
   const schema = resolved(document, reference);
   if (schema.examples) return schema.examples[0];

@@ -10,10 +10,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from account_area.agents.handles import check_handle
 from account_area.agents.queries import last_days
-from agents.models import Agent, AgentRequest, RefusedCall, RequestStatus
-from agents.models.request import PENDING_MAX
+from account_area.agents.views.requests import check_handle
+from agents.models import PENDING_MAX, Agent, AgentRequest, RefusedCall, RequestStatus
 from agents.services import approve_request, freeze_agent, narrow_agent, reject_request
 from messaging.models import Account
 from tests.admin.bystanders import Unchanged

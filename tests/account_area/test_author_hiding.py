@@ -11,7 +11,7 @@ from kernel.api.exceptions import NotFound
 from messaging.communities.moderators import add_moderator
 from messaging.communities.services import create_community
 from messaging.models import Account, BulkJob, Community, Decision, Message, Moderator
-from messaging.models.report import open_reports
+from messaging.models.moderation import open_reports
 from messaging.moderation.bulk_jobs import start_on_posts_of
 from messaging.moderation.exceptions import AccountNotFound, JobNotUndoable, ModeratorRequired
 from messaging.moderation.lists.running import run_due_jobs, run_slice, run_to_end

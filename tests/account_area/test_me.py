@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from messaging.models import Account, Message, PersonErasure, PersonExport, PostsChoice
 from messaging.models.message import CONTENT_MAX
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from messaging.privacy.jobs import run_due_jobs
 from reactions.models import Reaction
 from tests.account_area.second_factors import add_app

@@ -16,13 +16,13 @@ from embeds.models import Embed
 from messaging.communities.bans import ban_account
 from messaging.communities.services import create_community
 from messaging.models import Account, Ban, Community, Decision, Message, MessageStatus, Moderator, Page
-from messaging.models.report import open_reports
+from messaging.models.moderation import open_reports
 from messaging.moderation import moderators
 from messaging.moderation.exceptions import ModeratorRequired
 from messaging.moderation.pages import hide_here, pin_message, unpin_message
 from messaging.moderation.reporting import report_message
 from messaging.moderation.services import hide_message, restore_message
-from messaging.pages.closing import close_discussion, reopen_discussion
+from messaging.pages.discussions import close_discussion, reopen_discussion
 from messaging.privacy.erasing import heirs
 from tests.admin.bystanders import Unchanged
 from tests.api import Api

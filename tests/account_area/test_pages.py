@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import translation
 
 import config.urls  # noqa: F401  imports every class of refusals
-from account_area.refusals import SENTENCES, sentence
+from account_area.forms import SENTENCES, sentence
 from account_area.templatetags import account_area as filters
 from kernel.api.exceptions import ApiError
 from messaging.models import Account

@@ -16,7 +16,7 @@ from account_area.sign_in.urls import urlpatterns
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import all_operations
 from messaging.models import Account, PostsChoice
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
 from tests.agents.factories import agent_with_token
 from tests.factories import PersonFactory, SuperAdminFactory

@@ -10,8 +10,8 @@ from django.test import Client
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from account_area.sites.code_check import CODE_MAX, faults_of_code
-from embeds import sightings
+from account_area.sites.checks import CODE_MAX, faults_of_code
+from embeds import page_loads
 from embeds.models import Embed, Sighting
 from embeds.services import update_embed
 from messaging.models import Account, Moderator
@@ -30,8 +30,8 @@ SHOP = "https://shop.example"
 def _written_at_once(settings: Any) -> None:
     settings.SIGHTING_SECONDS = 0
     settings.APP_URL = APP
-    sightings._noted.clear()
-    sightings._written.clear()
+    page_loads._noted.clear()
+    page_loads._written.clear()
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_page_that_was_seen_over_http_is_called_so(client: Client, site: Embed
     Moderator.objects.filter(account=site.owner).update(account=PersonFactory())
     assert "http://site.example" not in client.get("/account/me/posts/").content.decode()
     Moderator.objects.update(account=site.owner)
-    sightings._written.clear()
+    page_loads._written.clear()
     load(site)
     assert seen(client, site) == ("seen", "We have seen your widget on site.example.")
     for place in places:

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from account_area.sites.code_check import faults_of_code
+from account_area.sites.checks import faults_of_code
 from account_area.sites.numbers import Numbers
 from embeds.embed_code import embed_code
 from embeds.models import DailyCount, Embed

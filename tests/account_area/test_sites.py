@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 
 from account_area.sites.numbers import Numbers
-from embeds.analytics.recent import posts_by_day
+from embeds.analytics.summary import posts_by_day
 from embeds.models import DailyCount, Embed, EmbedStatus, Shows
 from embeds.services import disable_embed
 from messaging.communities.services import create_community

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from embeds import sightings
+from embeds import page_loads
 from embeds.models import DailyCount, Embed
 from messaging.communities.bans import ban_account
 from messaging.communities.services import create_community
@@ -34,7 +34,7 @@ def owner(live_server: Any, browser_context: BrowserContext, settings: Any) -> A
     settings.APP_URL = settings.BASE_URL = live_server.url.replace("localhost", "127.0.0.1")
     settings.STREAM_URL = None
     settings.SIGHTING_SECONDS = 0
-    sightings._written.clear()
+    page_loads._written.clear()
     account: Account = PersonFactory(name="Olive Owner")
     sign_in(browser_context, live_server.url, account)
     return account

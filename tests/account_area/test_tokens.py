@@ -18,8 +18,7 @@ from django.test import Client
 from account_area import submissions
 from account_area.agents.queries import TOKENS_SHOWN
 from account_area.models import Submission
-from agents.models import AgentToken
-from agents.models.token import ACTIVE_MAX
+from agents.models import ACTIVE_MAX, AgentToken
 from agents.services import create_token, freeze_agent
 from messaging.models import Account, Webhook, WebhookDelivery
 from messaging.webhooks.services import disable_webhook

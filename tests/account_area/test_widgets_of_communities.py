@@ -109,7 +109,7 @@ def test_the_settings_keep_a_community_of_before_and_take_no_other_of_others(
 
 def test_a_refusal_of_the_service_is_on_the_field(client: Client, closed: Community, monkeypatch: Any) -> None:
     """The rule was changed after the form had looked at it."""
-    monkeypatch.setattr("account_area.sites.communities.may_embed", lambda *_arguments: True)
+    monkeypatch.setattr("account_area.sites.queries.may_embed", lambda *_arguments: True)
     response = new_site(client, "closed")
     assert response.status_code == 200
     assert "You are not a moderator of this community" in response.content.decode()

@@ -14,12 +14,11 @@ from django.utils import timezone
 from agents import denied_calls
 from agents.admin.agents import TOKENS_SHOWN_MAX
 from agents.denied_calls import refused_calls
-from agents.models import Agent, AgentToken, RefusedCall
-from agents.models.agent import COMMUNITIES_MAX
+from agents.models import COMMUNITIES_MAX, Agent, AgentToken, RefusedCall
 from agents.services import create_token, delete_agent, freeze_agent, narrow_agent, revoke_token
 from kernel.admin.formatting import age
 from messaging.models import Account, PostsChoice
-from messaging.privacy.erasures import cancel_erasure, request_erasure
+from messaging.privacy.erasing import cancel_erasure, request_erasure
 from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token, expired_tokens

@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from agents.models import Agent, AgentRequest
 from agents.services import approve_request, reject_request
-from kernel.admin.returning import returning
+from kernel.admin.changelists import returning
 from kernel.jobs.leases import take
 from messaging.accounts.services import suspend_person
 from messaging.management.actor import get_actor
@@ -36,7 +36,7 @@ from messaging.moderation.lists.many import ManyRowsAdmin
 from messaging.moderation.lists.running import run_slice, run_soon, run_to_end
 from messaging.moderation.reporting import dismiss_reports, reopen_reports
 from messaging.moderation.services import approve_message, hide_message, restore_message, return_to_review
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, page, read
 from tests.agents.factories import RequestFactory, agent_with_token
@@ -141,7 +141,7 @@ def test_more_rows_than_a_job_takes_are_refused_before_they_are_confirmed(
 
 def test_lists_without_keys_start_jobs_too(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("messaging.moderation.lists.many.BULK_MAX", 1)
-    monkeypatch.setattr("kernel.admin.paginator.COUNTED_MAX", 2)
+    monkeypatch.setattr("kernel.admin.changelists.COUNTED_MAX", 2)
     monkeypatch.setattr("agents.admin.AgentAdmin.list_per_page", 2)
     agents = [agent_with_token().agent for _ in range(3)]
     shown = read(admin_client, Agent, "changelist")

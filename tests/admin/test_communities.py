@@ -15,7 +15,7 @@ from django.utils.html import escape
 from agents.models import AgentRequest
 from messaging.communities.moderators import add_moderator
 from messaging.models import Account, Community, Message, ReadyReason, ReasonFor
-from messaging.models.ready_reason import DEFAULTS, OFFERED_MAX, reasons_for
+from messaging.models.moderation import DEFAULTS, OFFERED_MAX, reasons_for
 from messaging.word_lists import Match
 from messaging.word_lists.marking import marked
 from tests.admin.bystanders import Unchanged

@@ -19,9 +19,9 @@ from django.utils.html import strip_tags
 from pytest_django.plugin import DjangoDbBlocker
 
 from agents.models import AgentRequest
-from kernel.admin import paginator
+from kernel.admin import changelists
 from messaging.models import Account, Community, Message, MessageStatus
-from messaging.moderation.lists import filters
+from messaging.moderation.lists import lists
 from messaging.moderation.queries import BY_ITS_INDEX, WITH_WORDS, ids_of_unpublished
 from reactions.models import Reaction
 from tests.admin.many_posts import insert_posts
@@ -197,7 +197,7 @@ class TestDates:
 
 
 def test_each_status_has_a_bounded_count(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paginator, "COUNTED_MAX", 2)
+    monkeypatch.setattr(changelists, "COUNTED_MAX", 2)
     for status, count in (("published", 3), ("pending", 2), ("hidden", 1)):
         MessageFactory.create_batch(count, status=status)
     shown = strip_tags(read(admin_client, Message, "changelist"))
@@ -206,11 +206,11 @@ def test_each_status_has_a_bounded_count(admin_client: Client, monkeypatch: pyte
 
 def test_no_count_reads_the_whole_table(boss: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rare statuses are found by an index; the count of the frequent one ends at its bound."""
-    monkeypatch.setattr(paginator, "COUNTED_MAX", 100)
+    monkeypatch.setattr(changelists, "COUNTED_MAX", 100)
     insert_posts(ROWS, beside=MessageFactory(), status=STATUS)
     for status in MessageStatus:
         with CaptureQueriesContext(connection) as captured:
-            paginator.bounded_count(Message.objects.filter(status=status))
+            changelists.bounded_count(Message.objects.filter(status=status))
         plan = plan_of(captured[0]["sql"])
         assert rows_read(plan, "messaging_message") < ROWS / 50, (status, plan)
         is_rare = status != MessageStatus.PUBLISHED
@@ -224,7 +224,7 @@ def test_the_counts_of_requests_use_the_index_of_their_status(boss: Account) -> 
         cursor.execute(REQUESTS, {"by": boss.pk})
         cursor.execute("ANALYZE agents_agentrequest")
     with CaptureQueriesContext(connection) as captured:
-        assert paginator.bounded_count(AgentRequest.objects.filter(status="pending")) == "50"
+        assert changelists.bounded_count(AgentRequest.objects.filter(status="pending")) == "50"
     plan = plan_of(captured[0]["sql"])
     assert rows_read(plan, "agents_agentrequest") <= 50, plan
 
@@ -240,7 +240,7 @@ def sql(statement: str, values: Any = None) -> list[Any]:
 def test_the_admin_finds_old_posts_that_are_not_public_by_their_words(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch, status: str
 ) -> None:
-    monkeypatch.setattr(filters, "NEWEST_MAX", 1)
+    monkeypatch.setattr(lists, "NEWEST_MAX", 1)
     post = MessageFactory(content="The Café, by the pier", payload={"note": "with a lantern"}, status=status)
     for words in ("a pier", "lighthouse"):
         MessageFactory(content=words, status="deleted")

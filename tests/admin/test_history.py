@@ -22,7 +22,7 @@ from desk.records import decisions
 from kernel.admin.audit import entries_about, log_decision, log_entries_about
 from messaging.models import Account, Message, PostsChoice
 from messaging.moderation.services import approve_message
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from messaging.privacy.jobs import run_due_jobs
 from tests.admin.bystanders import Unchanged
 from tests.admin.every_page import session_of

@@ -255,7 +255,7 @@ def test_the_page_is_rendered_without_a_query(client: Client) -> None:
 
     from kernel.api.exceptions import NotFound
     from kernel.api.html_errors import _page
-    from kernel.api.responses import Response
+    from kernel.api.requests import Response
 
     request = RequestFactory().get("/admin/nowhere/")
     with CaptureQueriesContext(connection) as queries:

@@ -14,12 +14,12 @@ from pytest_django.plugin import DjangoDbBlocker
 from account_area.agents.queries import DAYS, latest_posts, posts_by_day
 from account_area.moderation.cards import COUNTED_MAX, Card
 from account_area.moderation.cards import cards as cards_of
-from kernel.admin import paginator
+from kernel.admin import changelists
 from messaging.models import Account, BulkJob, Community, Message
 from messaging.moderation import bulk_jobs
 from messaging.moderation.queries import stored_posts
 from messaging.posts.rights import LONG_STATEMENT_SECONDS
-from messaging.privacy.records import AT_ONCE_MAX, is_large
+from messaging.privacy.exports import AT_ONCE_MAX, is_large
 from tests.admin.many_posts import insert_posts
 from tests.admin.pages import page
 from tests.agents.factories import TokenHolder, agent_with_token
@@ -67,7 +67,7 @@ def test_the_posts_of_an_agent_by_day(holder: TokenHolder) -> None:
 def test_the_pages_of_an_agent_and_an_account_in_the_admin(
     holder: TokenHolder, admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paginator, "COUNTED_MAX", 100)
+    monkeypatch.setattr(changelists, "COUNTED_MAX", 100)
     assert posts_read(lambda: admin_client.get(page(holder.agent))) <= 101
     assert posts_read(lambda: admin_client.get(page(holder.agent.account))) <= 101
     assert posts_read(lambda: admin_client.get(page(holder.agent.account, "hide-posts"))) <= 101
@@ -78,7 +78,7 @@ def test_the_pages_of_an_agent_and_an_account_in_the_admin(
 def test_the_page_of_an_author_whose_posts_are_all_hidden(
     holder: TokenHolder, admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paginator, "COUNTED_MAX", 100)
+    monkeypatch.setattr(changelists, "COUNTED_MAX", 100)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         Message.objects.update(status="hidden", status_before_hiding="published")

@@ -22,7 +22,7 @@ from django.utils import timezone
 from agents.admin.look_alikes import look_alikes_of, series_base
 from agents.models import Agent, AgentRequest, RefusedCall
 from agents.services import create_token, reject_request
-from kernel.admin.returning import return_url, returning
+from kernel.admin.changelists import return_url, returning
 from messaging.accounts.services import suspend_person
 from messaging.models import Account, Ban, Decision, Message, SavedList
 from messaging.models.desk import SAVED_MAX
@@ -264,7 +264,7 @@ def test_a_refused_decision_on_the_page_of_a_request_keeps_what_was_chosen(
 def test_the_list_of_communities_to_narrow_to_says_that_there_are_more(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for place in ("grant", "requests"):
+    for place in ("actions", "requests"):
         monkeypatch.setattr(f"agents.admin.{place}.LISTED_MAX", 2)
     request = RequestFactory()
     for n in range(3):
@@ -451,7 +451,7 @@ class TestCsv:
     def test_it_has_the_filtered_rows_and_no_formulas(
         self, admin_client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("kernel.admin.exporting.BATCH", 2)
+        monkeypatch.setattr("kernel.admin.changelists.BATCH", 2)
         ApprovedFactory()
         expected = [RequestFactory(agent_name=f"=1+{n}", purpose='@SUM(A1)\n"quoted", and more') for n in range(5)]
         rows = self.rows(admin_client, AgentRequest, status__exact="pending")

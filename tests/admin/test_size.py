@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, AgentRequest
-from kernel.admin.exporting import BATCH
+from kernel.admin.changelists import BATCH
 from messaging.models import Account, BulkJob, Message
 from messaging.moderation.bulk_jobs import start_job
 from tests.admin.many_posts import insert_posts
@@ -121,7 +121,7 @@ def test_number_of_queries_does_not_depend_on_the_number_of_rows(
             cursor.execute(statement, values)
     BulkJob.objects.update(ids=[uuid4() for _ in range(500)], total=500)
     # Less than there are.
-    monkeypatch.setattr("kernel.admin.paginator.COUNTED_MAX", 100)
+    monkeypatch.setattr("kernel.admin.changelists.COUNTED_MAX", 100)
     assert {path: queries_of(admin_client, path) for path in pages} == few
 
 
@@ -133,7 +133,7 @@ def test_lists_use_the_bounded_paginator(admin_client: Client) -> None:
 
 
 def test_queue_count_is_bounded(admin_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernel.admin.paginator.COUNTED_MAX", 2)
+    monkeypatch.setattr("kernel.admin.changelists.COUNTED_MAX", 2)
     MessageFactory.create_batch(3, status="pending")
     assert "<strong>2+</strong>" in admin_client.get("/admin/").content.decode()
     assert admin_client.get(page(Message, "changelist")).context["cl"].result_count == 3

@@ -16,7 +16,7 @@ from agents import tokens
 from agents.models import AgentToken
 from agents.services import freeze_agent, narrow_agent, unfreeze_agent
 from messaging.models import Account, PostsChoice
-from messaging.privacy.erasures import cancel_erasure, request_erasure
+from messaging.privacy.erasing import cancel_erasure, request_erasure
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Api
 from tests.factories import CommunityFactory, PageFactory, SuperAdminFactory

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from agents.models import AgentToken
 from agents.services import freeze_agent
-from agents.services.deletion import delete_agent
+from agents.services.agents import delete_agent
 from messaging.models import HandleClaim, Webhook
 from messaging.webhooks.services import disable_webhook
 from tests.agents.factories import TokenHolder, agent_with_token

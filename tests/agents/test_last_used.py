@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from agents import last_used
+from agents import authentication
 from agents.models import AgentToken
 from tests.agents.factories import agent_with_token
 from tests.agents.test_credential import PUBLIC_READ, failing
@@ -46,9 +46,9 @@ def test_notes_after_a_flush_are_written_by_the_next() -> None:
 def test_flush_runs_one_statement(django_assert_num_queries: Any) -> None:
     holders = [agent_with_token() for _ in range(3)]
     before = AgentToken.objects.values_list("digest", flat=True)
-    last_used._noted.update({token.pk: bytes(token.digest) for token in AgentToken.objects.all()})
+    authentication._noted.update({token.pk: bytes(token.digest) for token in AgentToken.objects.all()})
     with django_assert_num_queries(1):
-        last_used.flush()
+        authentication.flush()
     assert AgentToken.objects.filter(last_used_at=None).count() == 0
     assert set(map(bytes, before)) == {bytes(token.digest) for token in AgentToken.objects.all()}
     assert len(holders) == AgentToken.objects.count()
@@ -60,7 +60,7 @@ def test_last_used_at_of_the_last_minute_is_not_replaced() -> None:
     token = AgentToken.objects.get()
     AgentToken.objects.update(last_used_at=timezone.now() - timedelta(seconds=30))
     before = AgentToken.objects.get().last_used_at
-    last_used.note(token.pk, bytes(token.digest))
+    authentication.note(token.pk, bytes(token.digest))
     assert AgentToken.objects.get().last_used_at == before
 
 
@@ -69,9 +69,9 @@ def test_notes_are_dropped_after_a_database_error(caplog: pytest.LogCaptureFixtu
     agent_with_token()
     token = AgentToken.objects.get()
     with connection.execute_wrapper(failing("SET last_used_at")):
-        last_used.note(token.pk, bytes(token.digest))
+        authentication.note(token.pk, bytes(token.digest))
     assert "was not written" in caplog.text
-    assert last_used._noted == {}
+    assert authentication._noted == {}
 
 
 def wait_until_written(*, tokens: int) -> None:

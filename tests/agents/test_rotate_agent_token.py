@@ -11,8 +11,7 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
-from agents.models import AgentToken
-from agents.models.token import ACTIVE_MAX
+from agents.models import ACTIVE_MAX, AgentToken
 from agents.services import announce_expiring_tokens, create_token, freeze_agent, revoke_token
 from agents.tokens import digest
 from tests.agents.factories import TokenHolder, agent_with_token

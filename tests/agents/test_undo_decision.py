@@ -1,4 +1,4 @@
-"""Undoing decisions on agent requests: `agents.services.undoing`."""
+"""Undoing decisions on agent requests: `agents.services.agents`."""
 
 from __future__ import annotations
 

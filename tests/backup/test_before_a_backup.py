@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from kernel.changes.restored import GENERATION_MAX
 from runtime import wal_archive
-from runtime.backups import BackupError, afterwards, making
+from runtime.backups import BackupError, making, restoring
 from tests.backup.database import a_database, begin_again_by_hand
 from tests.commands.running import refused
 
@@ -36,7 +36,7 @@ def test_too_little_space_is_refused_before_anything_is_written(tmp_path: Path) 
         making.check_space(tmp_path, 10**18)
 
 
-@pytest.mark.parametrize("begin_again", [afterwards.begin_again, begin_again_by_hand])
+@pytest.mark.parametrize("begin_again", [restoring.begin_again, begin_again_by_hand])
 def test_two_restores_of_a_backup_begin_different_generations(
     source: str, begin_again: Callable[[psycopg.Connection[tuple[Any, ...]]], None]
 ) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from runtime.backups import BackupError, checking, logical, making
-from runtime.backups.manifest import LOGICAL
+from runtime.backups import BackupError, logical, making, restoring
+from runtime.backups.programs import LOGICAL
 from tests.backup.database import a_database
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
@@ -40,7 +40,7 @@ def url() -> Iterator[str]:
 
 
 def restore(backup: Path, url: str, *, force: bool) -> None:
-    logical.restore(backup, checking.check(backup), url, force=force, say=lambda _line: None)
+    logical.restore(backup, restoring.check(backup), url, force=force, say=lambda _line: None)
 
 
 def has_more(url: str) -> bool:

@@ -6,16 +6,16 @@ from io import StringIO
 
 import pytest
 
-from runtime.backups import running
+from runtime.backups import programs
 
 
 @pytest.mark.parametrize(("seconds", "printed"), [(0.0, "one two "), (60.0, "")])
 def test_progress_is_printed_at_most_once_in_some_seconds(
     seconds: float, printed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "SECONDS", seconds)
+    monkeypatch.setattr(programs, "SECONDS", seconds)
     out = StringIO()
-    for progress in (running.Progress(out), running.Progress(None)):
+    for progress in (programs.Progress(out), programs.Progress(None)):
         progress("one ")
         progress("two ")
     assert out.getvalue() == printed

@@ -13,8 +13,9 @@ import psycopg
 import pytest
 
 from runtime import wal_archive
-from runtime.backups import BackupError, checking, making, restoring
-from runtime.backups.manifest import PHYSICAL, Manifest
+from runtime.backups import BackupError, making, restoring
+from runtime.backups import restoring as checking
+from runtime.backups.programs import PHYSICAL, Manifest
 from runtime.postgres import Cluster
 from tests.backup.database import make_tables
 from tests.service import ROOT

@@ -16,8 +16,10 @@ import pytest
 from django.conf import settings
 from psycopg.conninfo import make_conninfo
 
-from runtime.backups import BackupError, checking, logical, making, manifest, programs, restoring
-from runtime.backups.manifest import LOGICAL, PHYSICAL
+from runtime.backups import BackupError, logical, making, programs, restoring
+from runtime.backups import programs as manifest
+from runtime.backups import restoring as checking
+from runtime.backups.programs import LOGICAL, PHYSICAL
 from runtime.data_folder import sole_use
 from tests.backup.database import a_database
 from tests.commands.running import refused

@@ -101,10 +101,10 @@ def _measure(url: str, options: argparse.Namespace) -> dict[str, Rows]:
 def _divide() -> None:
     """The empty table, by month."""
     from kernel.database.sql import database_now
-    from messaging.posts.partitioning import converting, structure, swapping
-    from messaging.posts.partitioning.ahead import AHEAD, next_partition
-    from messaging.posts.partitioning.bounds import first_id, month_after
-    from messaging.posts.partitioning.tables import BOUND_CHECK, FIRST, TABLE, Partition
+    from messaging.posts.partitioning import converting, swapping
+    from messaging.posts.partitioning import swapping as structure
+    from messaging.posts.partitioning.swapping import AHEAD, next_partition
+    from messaging.posts.partitioning.tables import BOUND_CHECK, FIRST, TABLE, Partition, first_id, month_after
 
     now = database_now()
     made = [Partition(FIRST, None, month_after(now, -4))]
@@ -186,7 +186,7 @@ def _inserts(session: psycopg.Connection, pages: list[str], count: int, rows: Ro
 
 def _vacuum(session: psycopg.Connection, rows: Rows) -> None:
     """After a sixteenth of the posts of the last month was updated."""
-    from messaging.posts.partitioning.bounds import first_id
+    from messaging.posts.partitioning.tables import first_id
 
     session.execute("VACUUM messaging_message")
     session.execute(UPDATE, [first_id(value(session, "SELECT date_trunc('month', now())"))])
@@ -195,7 +195,7 @@ def _vacuum(session: psycopg.Connection, rows: Rows) -> None:
 
 def _deletion(session: psycopg.Connection, rows: Rows) -> None:
     """The month that begins four months ago: a whole one. Without the triggers of foreign keys."""
-    from messaging.posts.partitioning.bounds import first_id, month_after
+    from messaging.posts.partitioning.tables import first_id, month_after
 
     month = month_after(value(session, "SELECT now()"), -4)
     bounds = {"first": first_id(month), "end": first_id(month_after(month, 1))}

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from kernel.cache.positioned_versions import key_of
-from kernel.cache.redis_store import RedisVersionStore
+from kernel.cache.redis_store import RedisVersionStore, key_of
 from kernel.cache.slots import new_version, position_of
 from kernel.cache.versions import TagSnapshot
 

@@ -18,7 +18,7 @@ from redis import Redis
 from kernel.cache import circuit_breaker
 from kernel.cache.circuit_breaker import CircuitBreaker
 from kernel.cache.redis_store import RedisVersionStore
-from kernel.cache.shared_memory_store import SharedMemoryVersionStore
+from kernel.cache.shared_memory import SharedMemoryVersionStore
 from kernel.cache.slots import SLOTS, slot_of
 from kernel.cache.versions import VersionStore
 from tests.conftest import start_redis
@@ -64,7 +64,7 @@ def test_a_bump_changes_the_version_of_its_tag_in_every_process(stores: tuple[Ve
 def test_another_process_shares_the_file(in_memory: Callable[[], VersionStore], tmp_path: Path) -> None:
     before = in_memory().read(PAGE)
     program = (
-        "from pathlib import Path; from kernel.cache.shared_memory_store import SharedMemoryVersionStore;"
+        "from pathlib import Path; from kernel.cache.shared_memory import SharedMemoryVersionStore;"
         f"SharedMemoryVersionStore(Path({str(tmp_path / 'data' / 'versions')!r})).bump({PAGE!r})"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -13,12 +13,11 @@ from pytest_django import DjangoDbBlocker
 
 from kernel.changes import reading
 from kernel.changes.channels import Channel
-from kernel.changes.exceptions import CursorExpired
 from kernel.changes.log import NewChange, append
 from kernel.changes.models import Change
-from kernel.changes.pending import find_pending
-from kernel.changes.reading import Batch
+from kernel.changes.reading import Batch, CursorExpired
 from kernel.changes.rows import Cursor, Position
+from kernel.changes.unread import find_pending
 from kernel.changes.wakeups import NOTIFY_UNFLUSHED
 from kernel.database import urls
 from kernel.database.sql import execute

@@ -12,10 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernel.api.exceptions import InvalidCursor
-from kernel.changes import cursors, pruning, reading
+from kernel.changes import pruning, reading
+from kernel.changes import reading as cursors
 from kernel.changes.channels import Channel
-from kernel.changes.exceptions import CursorExpired
 from kernel.changes.models import Change, ChangeLog
+from kernel.changes.reading import CursorExpired
 from kernel.changes.rows import ChangeRow, Cursor, Position
 from kernel.database.sql import database_now
 

@@ -11,7 +11,7 @@ from kernel.database.sql import database_now
 from messaging.models import Account, Message, MessageVersion, PostsChoice
 from messaging.moderation.services import approve_message
 from messaging.posts.editing import VERSION_DAYS, prune
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from messaging.privacy.jobs import run_due_jobs
 from tests.api import Api
 from tests.changes.inbox import types

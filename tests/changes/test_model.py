@@ -20,7 +20,8 @@ from django.db import connections, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernel.changes import cursors, reading
+from kernel.changes import reading
+from kernel.changes import reading as cursors
 from kernel.changes.channels import Channel
 from kernel.changes.log import NewChange, append
 from kernel.changes.models import Change

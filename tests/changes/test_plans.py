@@ -14,11 +14,12 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from kernel.changes import pending, reading, unread
+from kernel.changes import reading, unread
+from kernel.changes import unread as pending
 from kernel.changes.channels import Channel, Selection, WholeLog
-from kernel.changes.horizon import horizon
 from kernel.changes.log import NewChange, append
 from kernel.changes.models import Change, ReadPosition
+from kernel.changes.reading import horizon
 from kernel.changes.rows import START, Position
 from kernel.database.sql import execute
 

@@ -14,14 +14,13 @@ from django.db import connection, transaction
 
 from kernel.changes import pruning, reading
 from kernel.changes.channels import Channel
-from kernel.changes.exceptions import CursorExpired
 from kernel.changes.log import APPEND, NewChange, append
 from kernel.changes.models import Change, ChangeLog
-from kernel.changes.pending import find_pending
 from kernel.changes.pruning import prune
-from kernel.changes.reading import Batch
+from kernel.changes.reading import Batch, CursorExpired
 from kernel.changes.restored import adopt_restored_log
 from kernel.changes.rows import Cursor, Position
+from kernel.changes.unread import find_pending
 from kernel.database.sql import database_now, execute
 from tests.agents.racing import race
 

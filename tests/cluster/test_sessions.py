@@ -11,11 +11,12 @@ import psycopg
 import pytest
 from django.db import InternalError, OperationalError, connections
 
-from kernel.database import preferred_hosts, urls
+from kernel.database import hosts as preferred_hosts
+from kernel.database import urls
 from kernel.database.backend.base import DatabaseWrapper
 from kernel.database.bounds import answers_within
 from runtime.backups import programs
-from runtime.backups.running import database_url
+from runtime.backups.programs import database_url
 from runtime.postgres import DATABASE, SUPERUSER
 from runtime.postgres_binaries import binaries
 from tests.cluster.pooler import Pooler

@@ -35,7 +35,7 @@ from messaging.models import (
     Report,
     SignIn,
 )
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from moving.models import Move, MovePart, MoveStatus
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
@@ -194,7 +194,7 @@ NOT_BY_AGE = {
 EXPIRING: dict[str, Callable[[datetime], None]] = {
     "kernel.writes.pruning.prune": writes,
     "messaging.privacy.exports.prune": exports,
-    "messaging.privacy.records.prune": records,
+    "messaging.privacy.exports.prune_records": records,
     "messaging.moderation.bulk_jobs.prune": jobs,
     "messaging.pages.services.prune": pages,
     "messaging.accounts.sessions.prune_panel_sessions": panel_sessions,
@@ -202,11 +202,11 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
     "messaging.accounts.sign_ins.prune": sign_ins,
     "messaging.posts.editing.prune": versions,
     "agents.denied_calls.prune": refused_calls,
-    "embeds.analytics.retention.prune": analytics,
-    "embeds.sightings.prune": sightings,
+    "embeds.analytics.rollup.prune": analytics,
+    "embeds.page_loads.prune": sightings,
     "account_area.sign_in.sessions.prune": sessions,
     "account_area.submissions.prune": submissions,
-    "desk.rolling.pruning.prune": desk,
+    "desk.rolling.prune": desk,
     "moving.pruning.prune": uploads,
     # The last one: the others write changes.
     "kernel.changes.pruning.prune": changes,
@@ -218,7 +218,7 @@ OF_NO_AGE = {
     "messaging.privacy.erased_handles.prune": {"keys of erased handles under the previous key"},
     "messaging.accounts.second_factor.prune": {"second factors under the previous key"},
     "messaging.accounts.sessions.prune": {"sign-in tokens in clear"},
-    "messaging.webhooks.pruning.prune": {"webhook secrets under the previous key"},
+    "messaging.webhooks.secrets.prune": {"webhook secrets under the previous key"},
 }
 # Kinds of rows of tables without models: `tests/embeds` tests their days.
 WITHOUT_MODELS = {"analytics visitor hashes"}

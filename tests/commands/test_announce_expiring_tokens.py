@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from agents.models import AgentToken
-from agents.services import create_token, expiry, revoke_token
+from agents.services import create_token, revoke_token, tokens
 from kernel.changes.models import Change
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race
@@ -56,7 +56,7 @@ def test_a_token_that_expires_later_or_has_ended_is_not_announced(agent: TokenHo
 
 
 def test_more_tokens_than_a_batch_are_announced_once(agent: TokenHolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expiry, "BATCH", 2)
+    monkeypatch.setattr(tokens, "BATCH", 2)
     for _ in range(4):
         create_token(request_id=agent.request.pk, by=agent.request.requester, expires_in_days=5)
     assert run(COMMAND) == "4 announced.\n"
@@ -66,11 +66,11 @@ def test_more_tokens_than_a_batch_are_announced_once(agent: TokenHolder, monkeyp
 
 @pytest.mark.django_db(transaction=True)
 def test_hosts_that_run_it_at_once_announce_each_token_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expiry, "BATCH", 2)
+    monkeypatch.setattr(tokens, "BATCH", 2)
     holders = [agent_with_token() for _ in range(6)]
     for holder in holders:
         expires_in(holder, days=1)
-    race(4, lambda _number: expiry.announce_expiring_tokens())
-    expiry.announce_expiring_tokens()
+    race(4, lambda _number: tokens.announce_expiring_tokens())
+    tokens.announce_expiring_tokens()
     told = Change.objects.filter(type="token_expiring").values_list("account_id", flat=True)
     assert sorted(told) == sorted(pk for holder in holders for pk in (holder.agent.pk, holder.agent.operator_id))

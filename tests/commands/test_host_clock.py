@@ -24,7 +24,7 @@ from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 
 from agents.models import AgentToken
 from agents.services import create_token
-from embeds.analytics import salts
+from embeds.analytics import ingest
 from embeds.models import DailySalt, DailyVisitors
 from kernel.api.jwt import RefreshToken
 from kernel.database.sql import database_now
@@ -52,7 +52,7 @@ def _empty_rings(transactional_db: None) -> Iterator[None]:
     """Truncates the two tables without models, which Django does not truncate. A salt that this process knows from an
     earlier test has no row.
     """
-    salts.cached.clear()
+    ingest.cached.clear()
     yield
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE embeds_event, embeds_visitor")
@@ -223,19 +223,16 @@ HOST_CLOCK = {
     "account_area/me/queries.py": "offers an edit, which the service refuses",
     "account_area/moderation/exports.py": "the name of a file",
     "account_area/moderation/hosts.py": "when a page is loaded again",
-    "account_area/sign_in/renewal.py": "in the data of a session: when it is written again",
-    "account_area/sign_in/sessions.py": "as in renewal.py",
+    "account_area/sign_in/sessions.py": "in the data of a session: when it is written again",
     "account_area/templatetags/account_area.py": "shows ages",
-    "agents/admin/actions.py": "offers an undoing, which the service refuses",
-    "agents/admin/filters.py": "a filter of the admin",
-    "agents/admin/queue.py": "shows that an account is new",
-    "agents/admin/review.py": "offers an undoing, which the service refuses",
-    "agents/models/token.py": "shows the status of a token",
+    "agents/admin/actions.py": "offers an undoing, which the service refuses, and a filter of the admin",
+    "agents/admin/requests.py": "shows that an account is new, and offers an undoing, which the service refuses",
+    "agents/models.py": "shows the status of a token",
     "kernel/admin/formatting.py": "shows ages",
     "kernel/discovery/views.py": "when a document expires",
     "runtime/backups/restoring.py": "refuses a time that has not come",
     "kernel/writes/rate_limits.py": "shows when a limit ends",
-    "embeds/models/host_proof.py": "shows whether a host is proved; queries ask the database",
+    "embeds/models.py": "shows whether a host is proved; queries ask the database",
     "embeds/services.py": "when an embed was changed, which is shown",
     "messaging/models/personal_data.py": "wakes a process, which asks the database",
     "messaging/privacy/archive.py": "times in an archive",

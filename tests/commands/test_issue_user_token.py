@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from messaging.models import Account, PostsChoice
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from tests.api import Api
 from tests.commands.running import refused, run, run_json
 from tests.factories import AgentAccountFactory, PersonFactory

@@ -14,7 +14,7 @@ import pytest
 from django.db import DatabaseError, OperationalError
 
 import manage
-from runtime import garbage, run
+from runtime import run, supervisor
 from tests.service import ROOT
 
 
@@ -84,7 +84,7 @@ def test_a_command_whose_output_has_no_room_says_so_in_one_line() -> None:
 
 
 def test_nothing_is_collected_during_a_start() -> None:
-    with garbage.none_during_start():
+    with supervisor.none_during_start():
         assert not gc.isenabled()
     assert gc.isenabled()
 

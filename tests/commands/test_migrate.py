@@ -14,8 +14,8 @@ from django.core.management.base import CommandError
 from django.db import connection, connections
 from django.test import override_settings
 
-from kernel.database import brief_locks
-from kernel.database.host_lock import ASK
+from kernel.database import locks
+from kernel.database.locks import ASK
 from tests.faults.next_release import INDEX
 from tests.faults.next_release.settings import INSTALLED_APPS
 from tests.waiting import PATIENCE_SECONDS
@@ -103,7 +103,7 @@ def test_migrate_gets_its_lock_after_a_long_read_transaction_ends(pool: ThreadPo
 def test_migrate_fails_with_one_line_if_the_table_stays_in_use(
     another: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(brief_locks, "TRYING_SECONDS", 1.0)
+    monkeypatch.setattr(locks, "TRYING_SECONDS", 1.0)
     another.execute("SELECT FROM messaging_message")
     with pytest.raises(CommandError, match=r"A table was in use for 1 s \(.+\)\. .+ try again") as failure:
         call_command("migrate", APP, "0001", verbosity=0, stdout=StringIO())

@@ -14,8 +14,7 @@ from django.db import connection, transaction
 from django.test import Client
 
 from kernel.cache.versions import snapshot
-from kernel.changes.streams.opening import open_stream
-from kernel.changes.streams.sources import Source
+from kernel.changes.streams.opening import Source, open_stream
 from kernel.database.sql import database_now
 from messaging.cache_tags import message_tag, page_tag
 from messaging.management.commands import renormalize_pages

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from rest_framework import serializers
 
-from kernel.api.field_errors import faults_of, json_path
+from kernel.api.exception_handler import faults_of, json_path
 from kernel.api.operations import all_operations
 from kernel.api.serializers import BodySerializer
 from tests.api import Api

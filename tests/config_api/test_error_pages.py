@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import get_resolver
 from playwright.sync_api import Browser, Request
 
-from kernel.api.exceptions.catalogue import errors_by_code
+from kernel.api.exceptions.base import errors_by_code
 from tests.openapi import document
 from tests.widget.test_accessibility import violations_of
 

@@ -14,11 +14,11 @@ from urllib.parse import urlencode
 import orjson
 import pytest
 
-from agents.serializers.outputs import EXAMPLE_PREFIX, EXAMPLE_TOKEN
-from embeds.models.host_proof import VALUE
-from embeds.serializers.hosts import EXAMPLE_VALUE
+from agents.serializers import EXAMPLE_PREFIX, EXAMPLE_TOKEN
+from embeds.host_views import EXAMPLE_VALUE
+from embeds.models import VALUE
 from kernel.api.openapi.example_values import CURSOR, ID, JWT, TIME
-from kernel.api.openapi.examples import sample
+from kernel.api.openapi.schema import sample
 from kernel.database.sql import database_now
 from messaging.accounts.sessions import start_session
 from messaging.models import Ban, Moderator

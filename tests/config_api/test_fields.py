@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rest_framework.exceptions import ValidationError
 
+from kernel.api.exception_handler import faults_of, json_path
 from kernel.api.exceptions import ContentTooLong, OverCap, PayloadTooLarge
-from kernel.api.field_errors import faults_of, json_path
 from kernel.api.fields import Boolean, Choice, Id, Integer, ListOf, Object, Text
 from kernel.api.serializers import BodySerializer, QuerySerializer
 

@@ -10,7 +10,7 @@ from django.test import Client, override_settings
 
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import all_operations, operation
-from kernel.api.responses import Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet, router
 from tests.openapi import document, properties_of, required_of
 

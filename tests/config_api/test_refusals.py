@@ -15,8 +15,8 @@ from django.test import Client, override_settings
 from django.urls import get_resolver
 
 from kernel.api.exceptions import MESSAGE_MAX, ApiError
-from kernel.api.exceptions.catalogue import errors_by_code
-from kernel.api.openapi.error_responses import own_codes, own_errors, possible_errors
+from kernel.api.exceptions.base import errors_by_code
+from kernel.api.openapi.errors import own_codes, own_errors, possible_errors
 from kernel.api.operations import all_operations
 from kernel.api.throttle_rates import SOFT_THROTTLES
 from messaging.models import AccountKind

@@ -10,7 +10,7 @@ import pytest
 from kernel.api import stored_secrets
 from kernel.api.stored_secrets import SecretLost, encrypted_again, is_rotating
 from messaging.accounts import second_factor
-from messaging.models import erased_handle
+from messaging.models import account
 from messaging.webhooks import secrets
 
 OF_WEBHOOK = "abe50bc01c6442a97b9a7fc3c5038ec4a7ac7c2a5e4f73fa12ff1442dec33d9b0025041c85c1"
@@ -25,7 +25,7 @@ def test_secrets_that_an_earlier_release_stored_are_decrypted(settings: Any) -> 
     settings.ROOT_KEY = "a root key"
     assert secrets.decrypt(bytes.fromhex(OF_WEBHOOK), webhook_id=UUID(int=1)) == "whsec_AAAA"
     assert second_factor.decrypt(OF_APP) == "JBSWY3DP"
-    assert stored_secrets.decrypt(erased_handle.PURPOSE, bytes.fromhex(KEY_OF_HANDLES)) == b"k" * 32
+    assert stored_secrets.decrypt(account.PURPOSE, bytes.fromhex(KEY_OF_HANDLES)) == b"k" * 32
 
 
 def test_a_secret_under_the_previous_key_is_encrypted_again(settings: Any) -> None:

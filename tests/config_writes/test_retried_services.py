@@ -18,7 +18,7 @@ SERVICES = sorted(
 # `move_page` runs it again itself; the jobs of the others begin again where they have stopped.
 OTHERS = {
     "moving.py": {"_move"},
-    "outcomes.py": {"record"},
+    "turns.py": {"record"},
     "archive.py": {"_store", "_finish"},
     "erasers.py": {"handles"},
 }

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from agents.services import reject_request
 from config.version import VERSION
-from desk.health import checks as health_checks
+from desk import health as health_checks
 from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total, Trouble
 from kernel.admin.audit import forget_names_about, log_decision
 from kernel.probes import readiness as probes

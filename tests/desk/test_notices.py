@@ -12,8 +12,7 @@ import pytest
 from django.db import connections
 from django.test import Client
 
-from desk.health.checks import Check, checks
-from desk.health.watching import PATIENCE, record, watch
+from desk.health import PATIENCE, Check, checks, record, watch
 from desk.models import Trouble
 from kernel.changes.models import Change
 from kernel.database.sql import database_now

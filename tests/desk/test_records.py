@@ -18,7 +18,7 @@ from kernel.personal_data import Subject
 from messaging.models import Account, AccountRecord, AccountRecordPart
 from messaging.models.personal_data import EXPORT_LIFETIME
 from messaging.moderation.services import hide_message
-from messaging.privacy import erasers, records
+from messaging.privacy import erasers, exports
 from messaging.privacy.archive import write_archive
 from messaging.privacy.exports import exports_of
 from messaging.privacy.jobs import run_due_jobs
@@ -97,7 +97,7 @@ def test_the_page_of_an_account_leads_there(admin_client: Client) -> None:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> Account:
     """A person whose record is too large for one request."""
-    monkeypatch.setattr("messaging.privacy.records.AT_ONCE_MAX", 1)
+    monkeypatch.setattr("messaging.privacy.exports.AT_ONCE_MAX", 1)
     person: Account = PersonFactory()
     post = MessageFactory(author=person, content="Mine.")
     hide_message(message_id=post.pk, by=SuperAdminFactory(), reason="Spam.")
@@ -154,8 +154,11 @@ def test_a_large_record_is_deleted_after_seven_days_and_with_its_account(
     admin_client.post(PATH, {"account": large.handle, "reason": "A court asks."})
     run_due_jobs()
     later = timezone.now() + EXPORT_LIFETIME + timedelta(seconds=5)
-    assert [records.prune(now=at, dry_run=True)["records of accounts"] for at in (timezone.now(), later)] == [0, 1]
-    records.prune(now=later, dry_run=False)
+    assert [exports.prune_records(now=at, dry_run=True)["records of accounts"] for at in (timezone.now(), later)] == [
+        0,
+        1,
+    ]
+    exports.prune_records(now=later, dry_run=False)
     assert not AccountRecordPart.objects.exists()
     admin_client.post(PATH, {"account": large.handle, "reason": "Again."})
     run_due_jobs()

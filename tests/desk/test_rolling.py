@@ -12,12 +12,11 @@ from django.db import connection, connections, transaction
 
 from agents.models import AgentRequest, RefusedCall
 from agents.services import reject_request
+from desk import rolling
 from desk.dashboard import courses_of
 from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total
 from desk.personal_data import erase
-from desk.rolling import log
-from desk.rolling.days import recount_days
-from desk.rolling.pruning import COUNT_DAYS
+from desk.rolling import COUNT_DAYS, recount_days
 from embeds.models import DailyCount as EmbedCount
 from embeds.services import delete_embed
 from kernel.database.sql import database_now, execute
@@ -60,7 +59,7 @@ def test_a_repeated_roll_up_changes_nothing_and_a_later_one_adds() -> None:
 
 
 def test_concurrent_roll_ups_count_each_post_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log, "BATCH", 3)
+    monkeypatch.setattr(rolling, "BATCH", 3)
     person = PersonFactory()
     for _ in range(10):
         write(by=person)
@@ -81,7 +80,7 @@ def test_a_roll_up_that_fails_counts_nothing(monkeypatch: pytest.MonkeyPatch) ->
     def broken(_totals: Any) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(log, "add_totals", broken)
+    monkeypatch.setattr(rolling, "add_totals", broken)
     with pytest.raises(RuntimeError):
         roll_up()
     assert not DailyCount.objects.exists()
@@ -251,5 +250,5 @@ def test_the_day_is_that_of_the_database() -> None:
 
 
 def _prepared() -> Any:
-    log.roll_up_row()
+    rolling.roll_up_row()
     return database_now()

@@ -10,7 +10,7 @@ from django.test import Client
 
 from desk import searching
 from messaging.models import Message
-from messaging.moderation.lists.filters import IN_NEWEST
+from messaging.moderation.lists.lists import IN_NEWEST
 from tests.admin.many_posts import insert_posts
 from tests.admin.pages import page, read
 from tests.agents.factories import agent_with_token

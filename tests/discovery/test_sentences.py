@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from kernel.api.exceptions.catalogue import errors_by_code
+from kernel.api.exceptions.base import errors_by_code
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.embeds.making import a_widget_on

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from django.test import Client
 
-from agents.models.request import AGENT_NAME_MIN, PURPOSE_MIN
+from agents.models import AGENT_NAME_MIN, PURPOSE_MIN
 from agents.services.requests import approve_request
 from messaging.models import Account
 from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN

@@ -8,8 +8,8 @@ import orjson
 
 from embeds.models import Embed
 from kernel.changes import reading
-from kernel.changes.streams.rendering import render
-from kernel.changes.streams.sources import Source
+from kernel.changes.streams.events import render
+from kernel.changes.streams.opening import Source
 from messaging.changes.items import items_of
 from messaging.changes.views import channel_of
 from messaging.communities.services import create_community

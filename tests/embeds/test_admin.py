@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from embeds.admin.chart import daily_chart
+from embeds.admin import daily_chart
 from embeds.analytics.summary import summarize
 from embeds.exceptions import NothingToTrust
 from embeds.models import Embed, EmbedStatus

@@ -17,10 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from embeds.analytics import salts
-from embeds.analytics.events import KNOWN_EVENTS, OWN_NAMES_MAX, PATHS_MAX
-from embeds.analytics.retention import prune
-from embeds.analytics.rollup import roll_up
+from embeds.analytics import ingest
+from embeds.analytics.ingest import KNOWN_EVENTS, OWN_NAMES_MAX, PATHS_MAX
+from embeds.analytics.rollup import prune, roll_up
 from embeds.analytics.summary import PAGES_SHOWN, Summary, summarize
 from embeds.models import DailyCount, DailySalt, DailyVisitors, Embed
 from tests.api import Api
@@ -232,13 +231,13 @@ class AnyOrder(TestCase):
 def test_visitor_hash_differs_by_day_embed_address_and_user_agent() -> None:
     embed_id, other_id = an_embed().pk, an_embed().pk
     who = {"address": "192.0.2.1", "user_agent": "Mozilla"}
-    today = salts.visitor_hash(day=DAY, embed_id=embed_id, **who)
-    assert today == salts.visitor_hash(day=DAY, embed_id=embed_id, **who)
+    today = ingest.visitor_hash(day=DAY, embed_id=embed_id, **who)
+    assert today == ingest.visitor_hash(day=DAY, embed_id=embed_id, **who)
     others = [
-        salts.visitor_hash(day=DAY, embed_id=other_id, **who),
-        salts.visitor_hash(day=DAY + timedelta(days=1), embed_id=embed_id, **who),
-        salts.visitor_hash(day=DAY, embed_id=embed_id, **who | {"address": "192.0.2.2"}),
-        salts.visitor_hash(day=DAY, embed_id=embed_id, **who | {"user_agent": "Other"}),
+        ingest.visitor_hash(day=DAY, embed_id=other_id, **who),
+        ingest.visitor_hash(day=DAY + timedelta(days=1), embed_id=embed_id, **who),
+        ingest.visitor_hash(day=DAY, embed_id=embed_id, **who | {"address": "192.0.2.2"}),
+        ingest.visitor_hash(day=DAY, embed_id=embed_id, **who | {"user_agent": "Other"}),
     ]
     assert len({today, *others}) == 5
 
@@ -249,13 +248,13 @@ def test_visitors_are_unlinkable_after_the_salt_is_deleted() -> None:
     send(embed, "trigger_view", NOON)
     stored = _hashes()
     who = {"embed_id": embed.pk, "address": "192.0.2.1", "user_agent": "Mozilla/5.0 (Test)"}
-    assert salts.visitor_hash(day=DAY, **who) in stored
+    assert ingest.visitor_hash(day=DAY, **who) in stored
     counts = prune(now=NOON + timedelta(days=1), dry_run=False)
     assert counts["analytics salts"] == 0
     counts = prune(now=datetime(2026, 3, 12, tzinfo=UTC), dry_run=False)
     assert counts["analytics salts"] == 1
     assert not DailySalt.objects.exists()
-    assert salts.visitor_hash(day=DAY, **who) not in stored
+    assert ingest.visitor_hash(day=DAY, **who) not in stored
     assert not _hashes()
 
 
@@ -266,7 +265,7 @@ def _hashes() -> set[bytes]:
 
 
 def test_salt_of_each_day_is_random() -> None:
-    created = {salts.salt_of(DAY + timedelta(days=n)) for n in range(3)}
+    created = {ingest.salt_of(DAY + timedelta(days=n)) for n in range(3)}
     assert {len(salt) for salt in created} == {32}
     assert len(created) == DailySalt.objects.count() == 3
 

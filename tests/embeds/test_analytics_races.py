@@ -15,7 +15,9 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from embeds.analytics import ingest, retention, rollup, salts
+from embeds.analytics import ingest, rollup
+from embeds.analytics import ingest as salts
+from embeds.analytics import rollup as retention
 from embeds.analytics.rollup import roll_up
 from embeds.analytics.summary import Summary, summarize
 from embeds.models import DailyCount, DailyVisitors

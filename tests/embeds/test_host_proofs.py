@@ -26,8 +26,7 @@ from embeds.host_proofs import (
     hosts_of,
     remove_host,
 )
-from embeds.models import HostProof, HostState
-from embeds.models.host_proof import VALUE
+from embeds.models import VALUE, HostProof, HostState
 from kernel.api.exceptions import InvalidInput, RateLimited
 from kernel.database.sql import database_now
 from messaging.models import Account, Community, Moderator

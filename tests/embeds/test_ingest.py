@@ -9,7 +9,7 @@ import orjson
 import pytest
 from django.db import connection
 
-from embeds.analytics import salts
+from embeds.analytics import ingest
 from embeds.analytics.ingest import path_of
 from embeds.models import Embed, EmbedStatus
 from messaging.pages.page_ids import normalize
@@ -40,7 +40,7 @@ def test_event_is_accepted_with_every_content_type_of_beacons(content_type: str)
 
 def test_event_takes_four_queries(django_assert_num_queries: Any) -> None:
     embed, today = an_embed(), datetime.now(UTC).date()
-    salts.cached[today] = salts.salt_of(today)
+    ingest.cached[today] = ingest.salt_of(today)
     with django_assert_num_queries(4):  # begin, the embed, the event, commit
         Api().post(EVENTS, event_of(embed))
 

@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from embeds import page_communities, sightings
+from embeds import page_loads, places
 from embeds.models import Embed, EmbedStatus, HostProof, Sighting
 from embeds.services import delete_embed
 from messaging.models import Community, Message, Page
@@ -33,8 +33,8 @@ URL = "https://site.example/blog"
 @pytest.fixture(autouse=True)
 def _written_at_once(settings: Any) -> None:
     settings.SIGHTING_SECONDS = 0
-    sightings._noted.clear()
-    sightings._written.clear()
+    page_loads._noted.clear()
+    page_loads._written.clear()
 
 
 @pytest.fixture(autouse=True)
@@ -233,10 +233,10 @@ class TestSeveral:
 
     def test_at_most_twenty_are_listed_and_strangers_cannot_push_out_the_first(self) -> None:
         first = a_widget()
-        for _ in range(page_communities.COMMUNITIES_MAX):
+        for _ in range(places.COMMUNITIES_MAX):
             a_widget()
         found = communities_of()
-        assert len(found) == len(set(found)) == page_communities.COMMUNITIES_MAX
+        assert len(found) == len(set(found)) == places.COMMUNITIES_MAX
         assert found[0] == first.community_id
 
 
@@ -259,11 +259,11 @@ class TestProofs:
         assert (only["id"], only["proved"]) == (str(own.community_id), True)
 
     def test_does_so_however_many_they_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        statement = page_communities.FIND.replace(f"first_seen_at LIMIT {page_communities.EMBEDS_MAX}", "1 LIMIT 0")
-        assert statement != page_communities.FIND
+        statement = places.FIND.replace(f"first_seen_at LIMIT {places.EMBEDS_OF_HOST_MAX}", "1 LIMIT 0")
+        assert statement != places.FIND
         own = a_widget()
         with monkeypatch.context() as patched:
-            patched.setattr(page_communities, "FIND", statement)
+            patched.setattr(places, "FIND", statement)
             assert communities_of() == []
             self.proves(own)
             assert communities_of() == [own.community_id]
@@ -335,14 +335,14 @@ def test_the_statement_reads_the_loads_of_the_host_alone() -> None:
     )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE embeds_sighting, embeds_embed")
-    plan = generic_plan(page_communities.FIND, page_communities._values(HOST, "p1_any"))
+    plan = generic_plan(places.FIND, places._values(HOST, "p1_any"))
     assert "sightings_by_host" in indexes(plan)
     assert rows_read(plan, "embeds_sighting") <= 3
 
 
 def test_a_site_with_many_embeds_of_strangers_costs_no_more_than_a_part_of_them() -> None:
-    assert page_communities.EMBEDS_MAX <= 500
-    assert f"LIMIT {page_communities.EMBEDS_MAX}" in page_communities.FIND
+    assert places.EMBEDS_OF_HOST_MAX <= 500
+    assert f"LIMIT {places.EMBEDS_OF_HOST_MAX}" in places.FIND
 
 
 @pytest.mark.slow

@@ -11,11 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from embeds.domains import host_of_url
-from embeds.hosts import is_named
+from embeds.host_proofs import is_named
 from embeds.services import delete_embed, update_embed
 from kernel.changes import reading
-from kernel.changes.streams.rendering import render
-from kernel.changes.streams.sources import Source
+from kernel.changes.streams.events import render
+from kernel.changes.streams.opening import Source
 from messaging.changes.items import items_of
 from messaging.changes.views import channel_of
 from messaging.communities.bans import ban_account, lift_ban
@@ -24,7 +24,7 @@ from messaging.models import Message, Page, PostsChoice
 from messaging.moderation.pages import hide_here, pin_message, show_here, unpin_message
 from messaging.moderation.services import hide_message
 from messaging.pages.page_ids import normalize
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from messaging.privacy.jobs import run_due_jobs
 from tests.agents.factories import agent_with_token
 from tests.api import Api
@@ -215,7 +215,7 @@ def test_what_a_banned_account_wrote_after_the_ban_stays_out_when_it_is_erased(o
 def test_the_hosts_of_a_search_are_those_that_the_whitelist_names(
     open_site: Site, entry: str, url: str, is_found: bool
 ) -> None:
-    """The words of embeds and imports compare hosts alike (`embeds.hosts.is_named`)."""
+    """The words of embeds and imports compare hosts alike (`embeds.host_proofs.is_named`)."""
     site = open_site
     MessageFactory(page=PageFactory(url=url), content=f"foreign {WORD}")
     MessageFactory(page=PageFactory(url="https://bystander.example/"), content=f"other's {WORD}")

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from embeds import sightings
-from embeds.models import Embed, Sighting
-from embeds.models.embed import DOMAIN_MAX
+from embeds import page_loads
+from embeds.models import DOMAIN_MAX, Embed, Sighting
 from tests.api import Api
 from tests.embeds.making import EVENTS, UNKNOWN_ID, an_embed
 from tests.sessions import in_background
@@ -24,8 +23,8 @@ SITE = "https://site.example"
 @pytest.fixture(autouse=True)
 def _written_at_once(settings: Any) -> None:
     settings.SIGHTING_SECONDS = 0
-    sightings._noted.clear()
-    sightings._written.clear()
+    page_loads._noted.clear()
+    page_loads._written.clear()
 
 
 def load(embed: Embed, origin: str | None = SITE) -> int:
@@ -52,7 +51,7 @@ def test_an_event_adds_the_path_and_no_query() -> None:
     load(embed)
     assert event(embed, f"{SITE}/blog/?secret=1#part") == 201
     assert seen(embed) == {"site.example": (False, "/blog")}
-    sightings._written.clear()
+    page_loads._written.clear()
     load(embed)
     assert seen(embed) == {"site.example": (False, "/blog")}
 
@@ -75,14 +74,14 @@ def test_one_visit_over_https_tells_that_a_site_has_it(
     for address in addresses:
         load(embed, address) if address.endswith("example") else event(embed, address)
     load(other, "http://site.example")
-    sightings.flush()
+    page_loads.flush()
     assert Sighting.objects.get(embed_id=embed.pk).is_plain is is_plain
     assert Sighting.objects.get(embed_id=other.pk).is_plain
     # As after a visit that an earlier release noted.
     Sighting.objects.update(is_plain=None)
-    sightings._written.clear()
+    page_loads._written.clear()
     load(embed, "http://site.example")
-    sightings.flush()
+    page_loads.flush()
     assert Sighting.objects.get(embed_id=embed.pk).is_plain
 
 
@@ -125,9 +124,9 @@ def test_an_unknown_embed_stores_nothing() -> None:
 
 def test_a_host_is_written_at_most_once_a_minute(django_assert_num_queries: Any) -> None:
     embed = an_embed()
-    sightings.note(embed_id=embed.pk, host="site.example", address=SITE)
+    page_loads.note(embed_id=embed.pk, host="site.example", address=SITE)
     with django_assert_num_queries(0):
-        sightings.note(embed_id=embed.pk, host="site.example", address=SITE)
+        page_loads.note(embed_id=embed.pk, host="site.example", address=SITE)
 
 
 def test_visits_of_one_second_are_written_together(settings: Any) -> None:
@@ -136,18 +135,18 @@ def test_visits_of_one_second_are_written_together(settings: Any) -> None:
     for embed in embeds:
         load(embed)
     assert not Sighting.objects.exists()
-    sightings.flush()
+    page_loads.flush()
     assert Sighting.objects.count() == 3
 
 
 def test_only_the_newest_hosts_of_an_embed_are_stored() -> None:
     embed, other = an_embed(), an_embed()
     load(other)
-    for number in range(sightings.HOSTS_MAX + 5):
+    for number in range(page_loads.HOSTS_MAX + 5):
         load(embed, f"https://site-{number}.example")
-    assert len(seen(embed)) == sightings.HOSTS_MAX
+    assert len(seen(embed)) == page_loads.HOSTS_MAX
     assert "site-0.example" not in seen(embed)
-    assert f"site-{sightings.HOSTS_MAX + 4}.example" in seen(embed)
+    assert f"site-{page_loads.HOSTS_MAX + 4}.example" in seen(embed)
     assert seen(other)
 
 
@@ -165,42 +164,42 @@ def test_invented_hosts_do_not_displace_one_of_the_whitelist(whitelist: list[str
     load(embed, "https://www.site.example")
     load(embed)
     load(other)
-    for number in range(1, sightings.HOSTS_MAX + 3):
+    for number in range(1, page_loads.HOSTS_MAX + 3):
         load(embed, invented.format(number))
     assert {"site.example", "www.site.example"} <= seen(embed).keys()
-    assert len(seen(embed)) <= 2 * sightings.HOSTS_MAX
+    assert len(seen(embed)) <= 2 * page_loads.HOSTS_MAX
     assert seen(other) == {"site.example": (False, "")}
 
 
 def test_refused_hosts_compete_among_themselves() -> None:
     """The newest is shown to an owner who has forgotten to allow it, beside any number of allowed hosts."""
-    hosts = [f"site-{number}.example" for number in range(sightings.HOSTS_MAX + 5)]
+    hosts = [f"site-{number}.example" for number in range(page_loads.HOSTS_MAX + 5)]
     embed = an_embed(domain_whitelist=hosts)
-    for number in range(sightings.HOSTS_MAX + 5):
+    for number in range(page_loads.HOSTS_MAX + 5):
         load(embed, f"https://refused-{number}.example")
     for host in hosts:
         load(embed, f"https://{host}")
     refused = {host for host, (is_refused, _path) in seen(embed).items() if is_refused}
-    assert len(refused) == sightings.HOSTS_MAX
-    assert f"refused-{sightings.HOSTS_MAX + 4}.example" in refused
-    assert len(seen(embed)) == 2 * sightings.HOSTS_MAX
+    assert len(refused) == page_loads.HOSTS_MAX
+    assert f"refused-{page_loads.HOSTS_MAX + 4}.example" in refused
+    assert len(seen(embed)) == 2 * page_loads.HOSTS_MAX
 
 
 def test_a_host_that_is_on_the_blacklist_now_is_one_of_the_others() -> None:
     embed = an_embed(domain_whitelist=["site.example"], domain_blacklist=["site.example"])
     load(embed)
-    for number in range(sightings.HOSTS_MAX):
+    for number in range(page_loads.HOSTS_MAX):
         load(embed, f"https://site-{number}.example")
-    assert len(seen(embed)) == sightings.HOSTS_MAX
+    assert len(seen(embed)) == page_loads.HOSTS_MAX
 
 
 def test_notes_of_one_batch_are_limited(settings: Any) -> None:
     settings.SIGHTING_SECONDS = 3600
     embed = an_embed()
-    for number in range(sightings.NOTES_MAX + 10):
-        sightings.note(embed_id=embed.pk, host=f"site-{number}.example", address=SITE)
-    assert len(sightings._noted) == sightings.NOTES_MAX
-    sightings._noted.clear()
+    for number in range(page_loads.NOTES_MAX + 10):
+        page_loads.note(embed_id=embed.pk, host=f"site-{number}.example", address=SITE)
+    assert len(page_loads._noted) == page_loads.NOTES_MAX
+    page_loads._noted.clear()
 
 
 def test_a_database_error_does_not_change_the_response() -> None:
@@ -214,10 +213,10 @@ def test_hosts_are_pruned_after_thirty_days() -> None:
     embed = an_embed()
     load(embed)
     now = datetime.now(UTC)
-    assert sightings.prune(now=now, dry_run=False) == {"hosts of widgets": 0}
-    later = now + timedelta(days=sightings.STORED_DAYS, seconds=5)
-    assert sightings.prune(now=later, dry_run=True) == {"hosts of widgets": 1}
-    assert sightings.prune(now=later, dry_run=False) == {"hosts of widgets": 1}
+    assert page_loads.prune(now=now, dry_run=False) == {"hosts of widgets": 0}
+    later = now + timedelta(days=page_loads.STORED_DAYS, seconds=5)
+    assert page_loads.prune(now=later, dry_run=True) == {"hosts of widgets": 1}
+    assert page_loads.prune(now=later, dry_run=False) == {"hosts of widgets": 1}
     assert not seen(embed)
 
 
@@ -227,7 +226,7 @@ def test_processes_that_write_the_same_hosts_at_once_all_succeed() -> None:
 
     def write(turn: int) -> int:
         rows = [(embed.pk, "site.example", False, "", True) for embed in (embeds if turn % 2 else embeds[::-1])]
-        return sightings.execute(sightings.WRITE, [list(column) for column in zip(*rows, strict=True)])
+        return page_loads.execute(page_loads.WRITE, [list(column) for column in zip(*rows, strict=True)])
 
     with ThreadPoolExecutor(4) as pool:
         futures = [in_background(pool, partial(write, turn)) for turn in range(20)]

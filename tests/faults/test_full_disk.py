@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kernel.cache.shared_memory_store import SharedMemoryVersionStore
+from kernel.cache.shared_memory import SharedMemoryVersionStore
 from kernel.metrics import exposition, files
 from kernel.metrics.allocated import SIZE
 from tests.faults.environment import can_mount, small_disk
@@ -19,7 +19,7 @@ from tests.service import ROOT
 WRITE = """
 import sys
 from pathlib import Path
-from kernel.cache.shared_memory_store import SharedMemoryVersionStore
+from kernel.cache.shared_memory import SharedMemoryVersionStore
 store = SharedMemoryVersionStore(Path(sys.argv[1]))
 for number in range(2_000):
     store.bump((f"tag {number}",))

@@ -8,7 +8,7 @@ from itertools import cycle, islice
 import pytest
 
 from kernel.database.sql import sqlstate
-from kernel.writes import retries
+from kernel.writes import transaction
 from messaging.models import Account, Message
 from messaging.moderation.services import hide_message, restore_message
 from messaging.posts.exceptions import NotInThisState
@@ -27,13 +27,13 @@ Writer = Callable[[int], None]
 def retried_sqlstates(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     """The SQLSTATE of each transaction that is run again."""
     states: list[str | None] = []
-    can_retry = retries._can_retry
+    can_retry = transaction._can_retry
 
     def record(failure: Exception, *times: float) -> bool:
         states.append(sqlstate(failure))
         return can_retry(failure, *times)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(retries, "_can_retry", record)
+    monkeypatch.setattr(transaction, "_can_retry", record)
     return states
 
 

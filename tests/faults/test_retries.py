@@ -14,9 +14,9 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection, connections, transaction
 
-from kernel.writes import retries
+from kernel.writes import transaction as retries
 from kernel.writes.models import RateLimitEvent, StoredResponse
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.models import Message, Page
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race

@@ -9,9 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from messaging.feeds.atom import to_atom
-from messaging.feeds.feed import Feed, feed_of_page
-from messaging.feeds.json_feed import to_json_feed
+from messaging.feeds.feed import Feed, feed_of_page, to_atom, to_json_feed
 from messaging.feeds.queries import POSTS_MAX, FeedPost
 from messaging.markdown import html
 from messaging.markdown.html import UNITS_MAX, cost_of

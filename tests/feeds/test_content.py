@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messaging.feeds.atom import FORBIDDEN, to_atom
-from messaging.feeds.feed import PAGES, Feed, feed_of_community, feed_of_page
-from messaging.feeds.json_feed import to_json_feed
+from messaging.feeds.feed import FORBIDDEN, PAGES, Feed, feed_of_community, feed_of_page, to_atom, to_json_feed
 from messaging.feeds.queries import POSTS_MAX, FeedPost
 from messaging.markdown.html import to_html
 from messaging.models.message import CONTENT_MAX

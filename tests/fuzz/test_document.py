@@ -11,8 +11,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from agents.views.public import PATH as AGENT
-from embeds.views.hosts import PATH as HOST
+from agents.views import PATH as AGENT
+from embeds.host_views import PATH as HOST
 from kernel.api.fields import Id, Object, Text
 from kernel.api.operations import all_operations
 from messaging.feeds.views import COMMUNITY, PAGE

@@ -89,7 +89,7 @@ def running_mail_server(settings: Any) -> Iterator[MailServer]:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_TIMEOUT = "127.0.0.1", controller.port, PATIENCE_SECONDS
     try:
-        with patch("mails.smtp.ANSWER_SECONDS", PATIENCE_SECONDS):
+        with patch("mails.sending.ANSWER_SECONDS", PATIENCE_SECONDS):
             yield server
     finally:
         controller.stop()

@@ -13,15 +13,15 @@ from django.urls import include, path
 
 from agents.models import AgentToken
 from agents.services import approve_request, reject_request
-from agents.services.expiry import announce_expiring_tokens
+from agents.services.tokens import announce_expiring_tokens
 from kernel.changes.models import Change
 from kernel.changes.rows import ChangeRow
 from mails import places
-from mails.composing import ITEMS_MAX
+from mails.collecting import recipients_of
 from mails.kinds import Frequency, Kind, next_mail_at
 from mails.models import Mailing, Notice
 from mails.preferences import set_preferences
-from mails.recipients import recipients_of
+from mails.sending import ITEMS_MAX
 from messaging.inbox.events import ServiceEvent, about_stored_post
 from messaging.models import Message, Moderator
 from messaging.models.community import PreModeration

@@ -25,17 +25,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
-from desk.health.checks import checks
+from desk.health import checks
 from desk.models import Trouble
-from mails import deliverer, sending, smtp
+from mails import deliverer, sending
+from mails import sending as smtp
 from mails.collecting import collect
-from mails.composing import compose
 from mails.deliverer import Deliverer
 from mails.kinds import Frequency, Kind
 from mails.models import Mailing, Notice, RefusedAddress
 from mails.outcomes import LONGEST_PAUSE, Outcome, of_connection, of_mail, pause_after
 from mails.preferences import preferences_of, set_preferences, try_address_again
-from mails.sending import due_mailings, send
+from mails.sending import compose, due_mailings, send
 from messaging.models import Message
 from tests.agents.racing import race
 from tests.factories import MessageFactory

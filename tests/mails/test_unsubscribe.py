@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mails.kinds import Frequency, Kind
 from mails.models import Mailing, Notice, RefusedAddress
 from mails.preferences import preferences_of, set_preferences, unsubscribe
-from mails.unsubscribing import account_of, unsubscribe_url
+from mails.views import account_of, unsubscribe_url
 from messaging.models import Account
 from tests.agents.racing import race
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory

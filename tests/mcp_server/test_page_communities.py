@@ -15,7 +15,7 @@ from django.utils import timezone
 from embeds.models import Embed, EmbedStatus, Sighting
 from kernel.writes.models import RateLimitEvent, StoredResponse
 from messaging.models import Community, Message, MessageStatus, Page
-from messaging.pages.closing import close_discussion
+from messaging.pages.discussions import close_discussion
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.embeds.making import a_widget_on

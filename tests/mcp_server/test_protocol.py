@@ -11,7 +11,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.models.refused_call import RefusedCall
+from agents.models import RefusedCall
 from messaging.models import Message
 from tests.agents.factories import agent_with_token
 from tests.api import HANDLER, Answer, Api

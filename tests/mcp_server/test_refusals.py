@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from agents.models.refused_call import RefusedCall
-from kernel.api.exceptions.catalogue import errors_by_code
-from mcp_server.refusals import in_words_of_tool
+from agents.models import RefusedCall
+from kernel.api.exceptions.base import errors_by_code
 from mcp_server.tools import TOOLS
+from mcp_server.tools.declaration import in_words_of_tool
 from messaging.models import Message, Page
 from reactions.models import Reaction
 from tests.agents.factories import agent_with_token

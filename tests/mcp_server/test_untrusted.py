@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcp_server.results import NOTICE, UNTRUSTED_SCHEMA, untrusted_list
+from mcp_server.api import NOTICE, UNTRUSTED_SCHEMA, untrusted_list
 from mcp_server.tools import TOOLS
 from tests.agents.factories import agent_with_token
 from tests.factories import CommunityFactory, PersonFactory

@@ -14,8 +14,7 @@ from django.utils import timezone
 from messaging.communities.bans import OPEN
 from messaging.models import Account, ClosedPage, Community, Decision, Message, MovedPage, Page
 from messaging.pages import services as pages
-from messaging.pages.closing import close_discussion
-from messaging.pages.discussions import FIND, IS_CLOSED
+from messaging.pages.discussions import FIND, IS_CLOSED, close_discussion
 from messaging.pages.moving import move_page
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race

@@ -15,8 +15,8 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from pytest_django.plugin import DjangoDbBlocker
 
-from account_area.moderation import counts
-from account_area.moderation.counts import Waiting, numbers_of, waiting_for, waiting_in, waiting_of
+from account_area.moderation import queries as counts
+from account_area.moderation.queries import Waiting, numbers_of, waiting_for, waiting_in, waiting_of
 from kernel.api.pagination import CursorPage
 from messaging.models import Community, Message, Moderator, Report
 from messaging.models.moderation import QueueState

@@ -12,7 +12,7 @@ from kernel.cache.rendering import to_json
 from kernel.changes.log import NewChange, append
 from messaging.models import Account, Community, Message, MessageStatus, Page, Report
 from messaging.models.message import CONTENT_MAX
-from messaging.models.report import NOTE_MAX
+from messaging.models.moderation import NOTE_MAX
 from messaging.moderation.queries import recent_posts
 from messaging.posts.message_sizes import PAGE_BYTES, messages_by_id
 from tests.api import Api

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from kernel.api.jwt import AccessToken
 from messaging.accounts.sessions import start_panel_session, start_session
 from messaging.models import Account, PanelSession
-from messaging.models.panel_session import SESSIONS_MAX
+from messaging.models.account import SESSIONS_MAX
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Answer, Api

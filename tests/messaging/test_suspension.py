@@ -12,7 +12,7 @@ from agents.services import freeze_agent
 from messaging.accounts.exceptions import LastSuperAdmin, OwnAccount, PersonNotFound
 from messaging.accounts.services import suspend_person, unsuspend_person
 from messaging.models import Account, PostsChoice
-from messaging.privacy.erasures import cancel_erasure, request_erasure
+from messaging.privacy.erasing import cancel_erasure, request_erasure
 from tests.admin.pages import decide, page
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.agents.racing import race

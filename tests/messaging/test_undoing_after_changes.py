@@ -10,7 +10,7 @@ from django.apps import apps
 
 from messaging.models import Account, Message, PostsChoice, Report
 from messaging.moderation.services import approve_message, hide_message, return_to_review, undo_hiding
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from messaging.privacy.jobs import run_due_jobs
 from moving import claims
 from moving.models import ImportedAuthor, Move

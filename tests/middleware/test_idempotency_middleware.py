@@ -13,7 +13,7 @@ from django.test import Client, override_settings
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import Forbidden
 from kernel.api.operations import operation
-from kernel.api.responses import Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet, router
 from kernel.writes.models import StoredResponse
 from messaging.models import Community

@@ -9,7 +9,7 @@ from django.test import override_settings
 
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import operation
-from kernel.api.responses import Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet, router
 from kernel.writes.checks import ORDER, check_methods_of_operations, check_middleware_order
 

@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import operation
-from kernel.api.responses import Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet, router
 from tests.agents.factories import agent_with_token
 from tests.api import HANDLER, Api

@@ -25,8 +25,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from kernel.api.operations import all_operations
 from kernel.database.sql import fetch_all
 from kernel.metrics import definitions, exposition, files
-from kernel.metrics.collecting import CACHE, OPERATION, REQUESTS, STATUS
-from kernel.metrics.durations import Changes, DurationCounts
+from kernel.metrics.definitions import Changes, DurationCounts
+from kernel.metrics.exposition import CACHE, OPERATION, REQUESTS, STATUS
 from kernel.metrics.wsgi import count_requests
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.factories import PageFactory

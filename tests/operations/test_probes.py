@@ -16,7 +16,9 @@ from django.test import RequestFactory
 from kernel.changes.streams.application import StreamApplication
 from kernel.metrics import definitions
 from kernel.metrics.exposition import REGISTRY
-from kernel.probes import asgi, draining, readiness, watching, wsgi
+from kernel.probes import asgi, readiness, wsgi
+from kernel.probes import readiness as draining
+from kernel.probes import wsgi as watching
 from kernel.probes.readiness import Readiness
 
 

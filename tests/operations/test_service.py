@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kernel.metrics import definitions
-from kernel.probes import draining
+from kernel.probes import readiness
 from tests.clients import Clients, bearer
 from tests.remote import Remote
 from tests.service import Service, a_service, free_port, running_service
@@ -163,11 +163,11 @@ def kill_a_worker(service: Service, of: int = 2) -> None:
 def test_a_start_ends_the_draining_that_a_killed_process_has_left_and_refuses_a_port_twice() -> None:
     with a_service() as service:
         service.data.mkdir(parents=True)
-        draining.begin(service.data)
+        readiness.begin(service.data)
         service.environment["METRICS_PORT"] = str(service.port)
         assert service.launch().wait(PATIENCE_SECONDS) == 1
         assert f"PORT and METRICS_PORT are both {service.port}" in service.said()
-        assert not draining.is_draining(service.data)
+        assert not readiness.has_drain_mark(service.data)
 
 
 @pytest.mark.parametrize(("base_url", "given", "seconds"), [("", "", 0), ("https://x.example", "", 5), ("", "7", 7)])

@@ -9,14 +9,13 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from kernel.database.host_lock import host_lock
+from kernel.database.locks import host_lock
 from kernel.database.sql import database_now, execute, fetch_all
 from messaging.models import Message
-from messaging.posts.partitioning import ahead, tables
-from messaging.posts.partitioning.ahead import AHEAD, BOUND_MARGIN, FAR, make_partitions, missing
-from messaging.posts.partitioning.bounds import first_id, month_after
+from messaging.posts.partitioning import swapping, tables
 from messaging.posts.partitioning.converting import convert, steps
-from messaging.posts.partitioning.tables import BOUND_CHECK, FIRST, REST, TABLE, Partition
+from messaging.posts.partitioning.swapping import AHEAD, BOUND_MARGIN, FAR, make_partitions, missing
+from messaging.posts.partitioning.tables import BOUND_CHECK, FIRST, REST, TABLE, Partition, first_id, month_after
 from tests.factories import MessageFactory
 
 NOW = datetime(2026, 3, 15, tzinfo=UTC)
@@ -84,7 +83,7 @@ class TestDivided:
     @pytest.fixture(autouse=True)
     def newest(self, monkeypatch: pytest.MonkeyPatch) -> Partition:
         convert(months=1, say=lambda _line: None)
-        monkeypatch.setattr(ahead, "AHEAD", AHEAD + 120 * DAY)
+        monkeypatch.setattr(swapping, "AHEAD", AHEAD + 120 * DAY)
         return tables.partitions()[-1]
 
     def post_at(self, at: datetime) -> UUID:
@@ -97,7 +96,7 @@ class TestDivided:
     def test_partitions_are_made_without_gap_and_once(self, newest: Partition) -> None:
         assert "Made" in made()
         found = tables.partitions()
-        assert found[-1].end >= database_now() + ahead.AHEAD
+        assert found[-1].end >= database_now() + swapping.AHEAD
         assert [each.start for each in found[1:]] == [each.end for each in found[:-1]]
         assert "Made" not in made()
         assert tables.partitions() == found

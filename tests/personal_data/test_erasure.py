@@ -23,8 +23,8 @@ from kernel.changes import personal_data, reading
 from kernel.changes.channels import Channel, WholeLog
 from kernel.changes.log import NewChange, append
 from kernel.changes.models import Change
-from kernel.changes.pending import find_pending
 from kernel.changes.reading import Batch
+from kernel.changes.unread import find_pending
 from kernel.database.sql import fetch_one
 from kernel.jobs import leases, spawning
 from kernel.personal_data import Subject
@@ -47,7 +47,7 @@ from messaging.models import (
 from messaging.moderation.bulk_jobs import record_job
 from messaging.moderation.services import hide_message
 from messaging.privacy import erased_handles, erasing
-from messaging.privacy.erasures import cancel_erasure, request_erasure
+from messaging.privacy.erasing import cancel_erasure, request_erasure
 from messaging.privacy.exceptions import ErasureNotFound
 from messaging.privacy.exports import request_export
 from messaging.privacy.jobs import run_due_jobs

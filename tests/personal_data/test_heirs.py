@@ -14,8 +14,7 @@ from messaging.communities.moderators import add_moderator
 from messaging.communities.services import create_community
 from messaging.models import Account, BulkJob, Message, PostsChoice
 from messaging.moderation.exceptions import AccountNotFound
-from messaging.privacy.erasing import heirs
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import heirs, request_erasure
 from messaging.privacy.jobs import run_due_jobs
 from tests.commands.running import refused
 from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory

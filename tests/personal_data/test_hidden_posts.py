@@ -18,7 +18,7 @@ from messaging.moderation.services import (
     undo_restoring,
 )
 from messaging.posts.exceptions import NotInThisState
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from messaging.privacy.jobs import run_due_jobs
 from tests.api import Api
 from tests.hiding import hide_posts_of

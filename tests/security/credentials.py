@@ -13,7 +13,7 @@ from django.core import mail
 from django.test import Client
 
 from mails.kinds import Kind
-from mails.unsubscribing import unsubscribe_url
+from mails.views import unsubscribe_url
 from messaging.accounts import second_factor
 from messaging.models import Account
 from tests.account_area.oidc_provider import CLIENT_SECRET, Provider, begin
@@ -95,7 +95,7 @@ MODULES = {
     "kernel/fingerprints.py": "ROOT_KEY",
     "config/secrets.py": "SECRET_KEY",
     "kernel/writes/idempotency.py": "Idempotency-Key",
-    "mails/unsubscribing.py": "link that ends a kind of mails",
+    "mails/views.py": "link that ends a kind of mails",
     "messaging/posts/demo.py": "password",
     "messaging/accounts/sessions.py": "panel session",
     "messaging/accounts/second_factor.py": "secret of an authenticator app",
@@ -107,11 +107,11 @@ OPEN_MODULES = {
     "kernel/api/signing.py": "what the others call",
     "kernel/api/stored_secrets.py": "what the others call",
     "kernel/writes/attempts.py": "hides whose attempts are counted",
-    "embeds/analytics/salts.py": "hides the visitors of a day",
+    "embeds/analytics/ingest.py": "hides the visitors of a day",
     "embeds/host_proofs.py": "makes what owners of domains publish in TXT records",
-    "messaging/models/erased_handle.py": "hides erased handles",
+    "messaging/models/account.py": "hides erased handles",
     "messaging/privacy/erased_handles.py": "hides erased handles",
-    "messaging/webhooks/events.py": "challenges that are answered once, and stored nowhere",
+    "messaging/webhooks/targets.py": "challenges that are answered once, and stored nowhere",
     "messaging/accounts/visitors.py": "the cookie of a known browser signs nobody in, and is not stored",
 }
 SIGNS = (

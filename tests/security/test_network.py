@@ -39,24 +39,21 @@ CONNECTING = re.compile(
     r"open_connection|create_connection|getaddrinfo|gethostby|urlopen|(?<!post_migrate)\.connect(_ex)?\("
 )
 MAY_CONNECT = {
-    # Webhooks: an address is resolved and checked in the one, and connected to in the other.
-    "messaging/webhooks/addresses.py",
+    # Webhooks: an address is resolved, checked and connected to.
     "messaging/webhooks/posting.py",
     # The server's own port, PostgreSQL and Redis.
-    "kernel/changes/listening.py",
+    "kernel/changes/wakeups.py",
     "kernel/database/backend/base.py",
-    "kernel/database/pooled_hosts.py",
-    "runtime/banner.py",
-    "runtime/postgres.py",
+    "kernel/database/hosts.py",
     "runtime/run.py",
+    "runtime/postgres.py",
     "runtime/backups/making.py",
-    "runtime/backups/recovering.py",
     "runtime/backups/restoring.py",
-    "moving/exports/snapshot.py",
+    "moving/exports/reading.py",
     # Files of SQLite.
-    "moving/formats/spill.py",
+    "moving/formats/records.py",
     "moving/formats/sqlite_file.py",
-    "moving/imports/staged_rows.py",
+    "moving/imports/staging.py",
 }
 
 

@@ -79,7 +79,7 @@ def test_product_imports_no_network_client() -> None:
         ("account_area/sign_in/provider_views.py", "requests"),
         ("kernel/probes/readiness.py", "http.client"),
         ("mails/outcomes.py", "smtplib"),
-        ("mails/smtp.py", "smtplib"),
+        ("mails/sending.py", "smtplib"),
     }
 
 

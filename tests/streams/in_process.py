@@ -14,9 +14,8 @@ from kernel.changes.rows import ChangeRow, Cursor
 from kernel.changes.streams.delivery import Stream
 from kernel.changes.streams.events import Chunk
 from kernel.changes.streams.hub import Hub
-from kernel.changes.streams.opening import OpenedStream
-from kernel.changes.streams.sources import Items, Source
-from kernel.changes.threads import Threads
+from kernel.changes.streams.opening import Items, OpenedStream, Source
+from kernel.changes.wakeups import Threads
 
 PAGE, OTHER_PAGE = f"p1_{'a' * 32}", f"p1_{'b' * 32}"
 # Far longer than any test: a test that hangs fails.

@@ -14,7 +14,7 @@ from agents.models import AgentToken
 from agents.services import freeze_agent, narrow_agent, revoke_token
 from kernel.api.credentials import Credential
 from kernel.api.jwt import issue_user_token, person_credential
-from kernel.changes.streams.log_reader import ended_credentials
+from kernel.changes.streams.hub import ended_credentials
 from messaging.accounts.services import choose_password, suspend_person
 from messaging.accounts.sessions import end_all_sessions, start_session
 from messaging.models import Account

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from kernel.changes import cursors, reading
+from kernel.changes import reading
+from kernel.changes import reading as cursors
 from kernel.changes.rows import Cursor, Position
 from kernel.changes.streams import delivery
 from kernel.changes.streams.delivery import Stream
 from kernel.changes.streams.events import Chunk
 from kernel.changes.streams.hub import Hub
-from kernel.changes.threads import Result, Threads
+from kernel.changes.wakeups import Result, Threads
 from tests.streams.in_process import (
     SOURCE,
     Connection,
@@ -32,7 +33,7 @@ ENDINGS = pytest.mark.parametrize("ending", [Stream.end, Stream.cut])
 # After all rows.
 LOST = Position(2**62, 1)
 ADOPT = "UPDATE changes_changelog SET generation = %s"
-# A restore gives the log a random generation (`runtime.backups.afterwards`).
+# A restore gives the log a random generation (`runtime.backups.restoring`).
 GENERATIONS = pytest.mark.parametrize("generation", [20_000, 6], ids=["higher", "lower"])
 
 

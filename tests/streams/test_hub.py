@@ -16,14 +16,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernel.api.credentials import ANONYMOUS
-from kernel.changes import cursors, reading
+from kernel.changes import reading
+from kernel.changes import reading as cursors
 from kernel.changes.log import NewChange, append
 from kernel.changes.rows import Cursor
-from kernel.changes.streams import delivery, rendering
+from kernel.changes.streams import delivery, events
 from kernel.changes.streams.delivery import Stream
 from kernel.changes.streams.hub import Hub
 from kernel.changes.streams.opening import OpenedStream
-from kernel.changes.threads import Threads
+from kernel.changes.wakeups import Threads
 from tests.streams.in_process import OTHER_PAGE, PAGE, SOURCE
 from tests.waiting import PATIENCE_SECONDS
 
@@ -135,5 +136,5 @@ async def _all(runs: Iterator[Awaitable[None]]) -> None:
 def test_clients_that_are_cut_and_deliveries_that_are_limited_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delivery, "QUEUE_BYTES", 1)
     # Two or three events.
-    monkeypatch.setattr(rendering, "CHUNK_BYTES", 200)
+    monkeypatch.setattr(events, "CHUNK_BYTES", 200)
     asyncio.run(_race(reading.now(), 1))

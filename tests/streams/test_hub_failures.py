@@ -12,7 +12,7 @@ from django.db import OperationalError
 from kernel.api.credentials import Credential, CredentialKind
 from kernel.changes import reading
 from kernel.changes.rows import ChangeRow
-from kernel.changes.streams import rendering
+from kernel.changes.streams import events
 from kernel.changes.streams.events import Chunk
 from kernel.changes.streams.hub import Hub
 from tests.streams.in_process import Rows, Subscriber, a_source, append_rows, ready_hub
@@ -128,7 +128,7 @@ def test_a_check_that_fails_is_due_again_before_anything_is_read(settings: Any) 
 
 
 def test_one_delivery_is_limited_and_the_rest_follows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(events, "CHUNK_BYTES", 1)
     subscriber = Subscriber()
     hub = a_hub(subscriber)
     append_rows("one", "two", "three")

@@ -13,7 +13,7 @@ from kernel.changes.models import Change
 from kernel.changes.rows import Cursor
 from kernel.changes.streams import events
 from kernel.changes.streams.hub import Hub
-from kernel.changes.streams.sources import Items, Source
+from kernel.changes.streams.opening import Items, Source
 from messaging.models import MovedPage
 from tests.streams.in_process import (
     OTHER_PAGE,

@@ -10,10 +10,9 @@ from django.db.models.functions import Now
 
 from embeds.models import Embed
 from messaging.models import Webhook, WebhookTarget
-from messaging.webhooks.outcomes import record
 from messaging.webhooks.posting import Outcome, post
 from messaging.webhooks.services import create_webhook
-from messaging.webhooks.turns import lease, next_attempt, release
+from messaging.webhooks.turns import lease, next_attempt, record, release
 from tests.agents.factories import TokenHolder
 from tests.api import Api
 from tests.embeds.making import an_embed

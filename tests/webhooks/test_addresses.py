@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from messaging.models import DeliveryError
-from messaging.webhooks.addresses import is_global, may_be_global, resolve
 from messaging.webhooks.exceptions import NotSent
+from messaging.webhooks.posting import is_global, may_be_global, resolve
 
 GLOBAL = [
     "93.184.215.14",

@@ -25,12 +25,12 @@ from messaging.accounts.services import suspend_person, unsuspend_person
 from messaging.changes.types import ChangeType
 from messaging.models import Message, PostsChoice, Webhook
 from messaging.moderation.services import hide_message
-from messaging.privacy.erasures import cancel_erasure, request_erasure
-from messaging.webhooks import outcomes, turns
-from messaging.webhooks.outcomes import pause_after
+from messaging.privacy.erasing import cancel_erasure, request_erasure
+from messaging.webhooks import turns
+from messaging.webhooks import turns as outcomes
 from messaging.webhooks.services import disable_webhook, enable_webhook
 from messaging.webhooks.targets import channels_of
-from messaging.webhooks.turns import lease, next_attempt, waiting_webhooks
+from messaging.webhooks.turns import lease, next_attempt, pause_after, waiting_webhooks
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
 from tests.api import Api

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from messaging.models import Webhook, WebhookDelivery
-from messaging.webhooks import outcomes
+from messaging.webhooks import turns
 from messaging.webhooks import views as webhooks
 from tests.webhooks.making import WEBHOOKS, Owner, send_events
 from tests.webhooks.receiver import Receiver, status
@@ -46,7 +46,7 @@ def test_an_unknown_webhook_is_not_found(webhook_id: str) -> None:
 def test_the_log_has_the_last_attempts_without_the_responses(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (webhooks, outcomes):
+    for module in (webhooks, turns):
         monkeypatch.setattr(module, "DELIVERIES_SHOWN", SHOWN)
     owner = Owner()
     webhook = owner.create(receiver.url)

@@ -10,8 +10,16 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from embeds.widget.assets import Asset, later_script, loader, markdown_script, panel_script, panel_styles
-from embeds.widget.modules import join_modules, used_of_other
+from embeds.widget.assets import (
+    Asset,
+    join_modules,
+    later_script,
+    loader,
+    markdown_script,
+    panel_script,
+    panel_styles,
+    used_of_other,
+)
 from tests.service import ROOT
 
 FOLDER = ROOT / "static" / "embed"

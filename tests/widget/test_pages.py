@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from embeds.domains import InvalidDomain, normalize_entry
 from embeds.models import Embed
-from embeds.widget.csp import frame_ancestors, policy, with_streams
+from embeds.widget.context import frame_ancestors, policy, with_streams
 from embeds.widget.demo import app_origin
 from tests.embeds.making import an_embed
 from tests.factories import PageFactory

@@ -9,7 +9,7 @@ from embeds.widget.locales import words
 from kernel.api import jwt
 from messaging.models import Account, ClosedPage, Message, Moderator, Pin
 from messaging.moderation.pages import pin_message, unpin_message
-from messaging.pages.closing import close_discussion, reopen_discussion
+from messaging.pages.discussions import close_discussion, reopen_discussion
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.widget.clock import poll_until

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from embeds.widget.locales import words
 from messaging.models import Account, PostsChoice
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from tests.account_area.conftest import sign_in as sign_in_to_account_area
 from tests.account_area.second_factors import add_app, code_of, recovery_codes_of
 from tests.factories import PersonFactory

@@ -1,4 +1,7 @@
-"""One agent: what it may do, what it did, and its deletion."""
+"""One agent: what it may do, what it did, and its deletion.
+
+The inbox of a person, and that of an agent for its operator.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,54 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from account_area.agents import queries
+from account_area.agents.events import cursor_of, inbox_page
 from account_area.agents.forms import DeletionForm
-from account_area.agents.texts import COUNTERS, SCOPES
+from account_area.agents.queries import agents_of, open_requests
+from account_area.agents.texts import COUNTERS, REQUESTS, SCOPES
+from account_area.navigation import places_of
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
 from agents.models import Agent, Scope
 from agents.services import delete_agent
-from agents.services.grants import community_names
+from agents.services.requests import community_names
+from kernel.api.exceptions import NotFound
+from kernel.api.ids import parse_id
+from kernel.changes.unread import mark_read, read_position
 from kernel.plots import Counts, Plot, Series
 from kernel.writes.rate_limits import usages_of
+
+
+@account_page(methods=READ_METHODS)
+def index(request: HttpRequest) -> HttpResponse:
+    """The person's agents, and the requests that are none."""
+    before = request.GET.get("before")
+    listed = agents_of(person_of(request), before=parse_id(before, missing=NotFound) if before else None)
+    requests = [] if before else [(row, *REQUESTS[row.status]) for row in open_requests(person_of(request))]  # type: ignore[index]
+    context = {"agents": listed.agents, "next_before": listed.next_before, "requests": requests, "before": before}
+    return render(request, "account_area/agents/index.html", context)
+
+
+@account_page
+def own(request: HttpRequest) -> HttpResponse:
+    """POST marks as read what the page showed, and nothing that came since."""
+    account_id = person_of(request).pk
+    if request.method == "POST":
+        mark_read(account_id, cursor_of(request.POST.get("newest", ""), account_id))
+        return redirect("account_inbox")
+    before = request.GET.get("before")
+    page = inbox_page(account_id, before=before, read_up_to=read_position(account_id))
+    places = [] if before else places_of(person_of(request))
+    return render(request, "account_area/agents/inbox.html", {"page": page, "before": before, "places": places})
+
+
+@account_page(methods=READ_METHODS)
+def of_agent(request: HttpRequest, handle: str) -> HttpResponse:
+    """Agents store their cursors themselves: nothing is marked."""
+    agent = queries.own_agent(person_of(request), handle)
+    before = request.GET.get("before")
+    page = inbox_page(agent.pk, before=before, read_up_to=None)
+    context = {"agent": agent, "tab": "inbox", "page": page, "before": before}
+    return render(request, "account_area/agents/agent_inbox.html", context)
 
 
 @account_page(methods=READ_METHODS)

@@ -1,4 +1,7 @@
-"""Asking for an agent: the form with its checks, the page of a request, and its withdrawal."""
+"""Asking for an agent: the form with its checks, the page of a request, and its withdrawal.
+
+Tells whether a handle can be had, for the form of a request.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,32 @@ from django.utils.translation import gettext as _
 from account_area.agents import queries
 from account_area.agents.communities import SEARCH_MAX, find_communities
 from account_area.agents.forms import RequestForm
-from account_area.agents.handles import check_handle
 from account_area.agents.texts import REQUESTS, SCOPES
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
-from agents.models import RequestStatus, Scope
-from agents.models.request import PENDING_MAX
+from agents.models import PENDING_MAX, RequestStatus, Scope
 from agents.services import cancel_request, request_agent
-from agents.services.grants import community_names
+from agents.services.requests import community_names
 from agents.words import asked_and_granted
 from kernel.api import throttling
+from messaging.accounts.services import handles_like
+from messaging.models import HandleClaim
+from messaging.models.account import HANDLE
+
+
+def check_handle(handle: str) -> dict[str, str]:
+    """`{state, text}`; states: empty, invalid, taken, similar, free."""
+    if not handle:
+        return {"state": "empty", "text": ""}
+    if not HANDLE.fullmatch(handle):
+        return {"state": "invalid", "text": _("Use 3 to 30 of a to z, 0 to 9 and _.")}
+    if HandleClaim.objects.filter(handle=handle).exists():
+        return {"state": "taken", "text": _("This handle is already in use. Choose another one.")}
+    similar = handles_like(handle=handle)
+    if similar:
+        text = _("It is free, but looks like @%(other)s. A reviewer may refuse it.") % {"other": similar[0][0]}
+        return {"state": "similar", "text": text}
+    return {"state": "free", "text": _("This handle is free.")}
 
 
 @account_page

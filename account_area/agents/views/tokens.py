@@ -22,8 +22,7 @@ from account_area.agents.texts import TOKENS
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
 from account_area.submissions import OnceForm
-from agents.models import Agent, AgentToken, TokenStatus
-from agents.models.token import ACTIVE_MAX
+from agents.models import ACTIVE_MAX, Agent, AgentToken, TokenStatus
 from agents.services import create_token, revoke_token, rotate_token
 from kernel.api.ids import is_id
 

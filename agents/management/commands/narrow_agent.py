@@ -7,8 +7,7 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
-from agents.models import Agent, Scope
-from agents.models.agent import REASON_MAX
+from agents.models import REASON_MAX, Agent, Scope
 from agents.services import narrow_agent
 from kernel.api.exceptions import InvalidInput
 from messaging.accounts.services import account_record

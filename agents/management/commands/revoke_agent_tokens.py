@@ -7,8 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from agents.models import Agent, AgentToken
-from agents.models.agent import REASON_MAX
+from agents.models import REASON_MAX, Agent, AgentToken
 from agents.services import revoke_agent_tokens, revoke_tokens
 from agents.tokens import PREFIX_LENGTH
 from messaging.management.actor import add_by_option, get_actor

@@ -7,8 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from desk.models import DailyTotal
-from desk.rolling.days import recount_days
-from desk.rolling.log import count_log, roll_up_row
+from desk.rolling import count_log, recount_days, roll_up_row
 from kernel.database.sql import database_now
 
 

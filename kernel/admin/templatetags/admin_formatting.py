@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from kernel.admin import formatting
 from kernel.admin.actions import AdminAction
-from kernel.admin.paginator import bounded_text
+from kernel.admin.changelists import bounded_text
 
 register = template.Library()
 

@@ -21,16 +21,12 @@ from kernel.api.exceptions.credentials import (
     Unauthenticated,
     UserMismatch,
 )
-from kernel.api.exceptions.limits import (
-    AgentRateLimited,
-    IdempotencyInProgress,
-    IdempotencyKeyReused,
-    RateLimited,
-    TemporarilyUnavailable,
-)
 from kernel.api.exceptions.requests import (
     BODY,
+    AgentRateLimited,
     ContentTooLong,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
     InvalidCursor,
     InvalidIdempotencyKey,
     InvalidInput,
@@ -42,6 +38,8 @@ from kernel.api.exceptions.requests import (
     OverCap,
     PayloadTooLarge,
     Problem,
+    RateLimited,
+    TemporarilyUnavailable,
     UnsupportedContentEncoding,
     UnsupportedMediaType,
 )

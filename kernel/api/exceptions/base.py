@@ -1,8 +1,11 @@
-"""The base class of every refusal."""
+"""The base class of every refusal.
+
+Every refusal of the service by its code.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -61,3 +64,15 @@ class ApiError(APIException):
 def shortened(message: str) -> str:
     """A message may quote what the client sent."""
     return message if len(message) <= MESSAGE_MAX else f"{message[: MESSAGE_MAX - 1]}…"
+
+
+def errors_by_code() -> dict[str, type[ApiError]]:
+    """The classes with a code of their own, sorted by status and code; complete when the URLs are loaded."""
+    found = {error.default_code: error for error in _subclasses(ApiError) if "default_code" in vars(error)}
+    return dict(sorted(found.items(), key=lambda item: (item[1].status_code, item[0])))
+
+
+def _subclasses(error: type[ApiError]) -> Iterator[type[ApiError]]:
+    yield error
+    for subclass in error.__subclasses__():
+        yield from _subclasses(subclass)

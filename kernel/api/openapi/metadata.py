@@ -1,4 +1,7 @@
-"""The introduction of the API's reference, its groups of operations, and the settings of drf-spectacular."""
+"""The introduction of the API's reference, its groups of operations, and the settings of drf-spectacular.
+
+Names of the enums of the OpenAPI document: each is one component, so generated clients have one type for it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,50 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from kernel.api.openapi.enums import ENUM_NAMES
+# The values of an enum by component. drf-spectacular imports them, and derives other names from the fields.
+ENUM_NAMES = {
+    "AccountKind": "messaging.models.account.AccountKind.values",
+    "AgentRequestStatus": "agents.models.RequestStatus.values",
+    "AgentStatus": "agents.models.AgentStatus.values",
+    "AgentTokenStatus": "agents.models.TokenStatus.values",
+    "ChangeType": "messaging.changes.serializers.CHANGE_TYPES",
+    "DeliveryError": "messaging.models.webhook.DeliveryError.values",
+    "DisabledReason": "messaging.models.webhook.DisabledReason.values",
+    "EmbedStatus": "embeds.models.EmbedStatus.values",
+    "EventType": "messaging.webhooks.serializers.EVERY_TYPE",
+    "InboxType": "messaging.changes.serializers.INBOX_TYPES",
+    "KnownEvent": "embeds.analytics.ingest.KNOWN_EVENTS",
+    "MessageStatus": "messaging.models.message.MessageStatus.values",
+    "PageRuleType": "embeds.models.PageRuleType.values",
+    "PreModeration": "messaging.models.community.PreModeration.values",
+    "QueueState": "messaging.models.moderation.QueueState.values",
+    "ReportReason": "messaging.models.moderation.ReportReason.values",
+    "Scope": "agents.models.Scope.values",
+    "TagType": "messaging.validation.TAG_TYPES",
+    "TriggerPosition": "embeds.models.TriggerPosition.values",
+    "TriggerSize": "embeds.models.TriggerSize.values",
+    "TriggerType": "embeds.models.TriggerType.values",
+    "WebhookStatus": "messaging.models.webhook.WebhookStatus.values",
+}
+NULL = "NullEnum"
+NULL_REFERENCE = {"$ref": f"#/components/schemas/{NULL}"}
+
+
+def inline_null(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
+    """Post-processing hook: write `{"type": "null"}` in place of drf-spectacular's component for it."""
+    schemas = result["components"]["schemas"]
+    if schemas.pop(NULL, None):
+        result["components"]["schemas"] = {name: _with_null(schema) for name, schema in schemas.items()}
+    return result
+
+
+def _with_null(schema: Any) -> Any:
+    if schema == NULL_REFERENCE:
+        return {"type": "null"}
+    if isinstance(schema, dict):
+        return {key: _with_null(value) for key, value in schema.items()}
+    return [_with_null(each) for each in schema] if isinstance(schema, list) else schema
+
 
 TEXT = """\
 Posts, replies, quotes and reactions on any web page, for people and for agents.
@@ -73,7 +119,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_PERMISSIONS": [],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "kernel.api.openapi.enums.inline_null",
+        "kernel.api.openapi.metadata.inline_null",
         "kernel.api.openapi.schema.add_components",
     ],
     "ENUM_NAME_OVERRIDES": ENUM_NAMES,

@@ -1,28 +1,169 @@
-"""The OpenAPI 3.1.1 document, generated from the declarations of the operations."""
+"""The OpenAPI 3.1.1 document, generated from the declarations of the operations.
+
+The links of an operation: what can follow, and what of the response it takes.
+
+`Operation.links` is {operation: {target: source}}. A target is the name of a parameter, or `body.` and the name of a
+field of the body. A source is the path of a field of the response (`id`, `messages/0/id`); one that begins with `$` is
+a runtime expression of OpenAPI, and one that begins with `=` is a text.
+
+The successful responses of a stream in the OpenAPI document.
+
+The credentials in the OpenAPI document.
+
+The examples of responses, from the examples of their schemas' fields, as Swagger UI and Redoc compose them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
+from statistics import mode
 from typing import Any
 
+import orjson
 from django.conf import settings
 from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from rest_framework import serializers
 
 from kernel.api.credentials import CredentialKind
-from kernel.api.openapi.error_responses import known_codes, own_codes, refusal_components, refusals
-from kernel.api.openapi.error_schemas import error_components
-from kernel.api.openapi.examples import add_examples
+from kernel.api.openapi.errors import error_components, known_codes, own_codes, refusal_components, refusals
 from kernel.api.openapi.field_schemas import COMMON_TYPES, base_of, completed, constrained, extended
-from kernel.api.openapi.inlining import inline_single_uses
-from kernel.api.openapi.links import links_of
 from kernel.api.openapi.metadata import group_name, published_info
 from kernel.api.openapi.response_headers import header_components, of_other_success, of_success
-from kernel.api.openapi.security import SECURITY_SCHEMES, security_of, share_security
-from kernel.api.openapi.sharing import share, share_types
-from kernel.api.openapi.stream_responses import STREAM_RESPONSES
+from kernel.api.openapi.sharing import inline_single_uses, share, share_types
 from kernel.api.operations import IDEMPOTENCY_KEY_MAX, Operation, all_operations
+
+BODY = "body."
+
+
+def links_of(operation: Operation) -> dict[str, Any]:
+    return {follower: _link(follower, targets) for follower, targets in operation.links.items()}
+
+
+def _link(follower: str, targets: Mapping[str, str]) -> dict[str, Any]:
+    parameters = {name: _value(source) for name, source in targets.items() if not name.startswith(BODY)}
+    body = {name.removeprefix(BODY): _value(source) for name, source in targets.items() if name.startswith(BODY)}
+    return {
+        "operationId": follower,
+        **({"parameters": parameters} if parameters else {}),
+        **({"requestBody": body} if body else {}),
+    }
+
+
+def _value(source: str) -> str:
+    if source.startswith("="):
+        return source[1:]
+    return source if source.startswith("$") else f"$response.body#/{source}"
+
+
+class StreamAddressSerializer(serializers.Serializer[Any]):
+    streamUrl = serializers.URLField(help_text="The origin that serves streams.")
+
+
+EVENTS = """\
+Server-sent events: `event` is the type, `data` the item as in the list, `id` the cursor after it. `event: resync` \
+(`data` is `{"id": "<cursor>"}`): changes before this cursor are no longer stored; read the current state.\
+"""
+STREAM_RESPONSES: dict[Any, Any] = {
+    (200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR, description=EVENTS),
+    307: OpenApiResponse(StreamAddressSerializer, description="The stream is at `Location`, on `streamUrl`."),
+}
+
+
+SECURITY: dict[CredentialKind, dict[str, list[str]]] = {
+    CredentialKind.PERSON: {"userToken": [], "userId": []},
+    CredentialKind.SIGNED_IN: {"signInToken": []},
+}
+SECURITY_SCHEMES: dict[str, dict[str, str]] = {
+    "agentToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "cag_…",
+        "description": "An agent token. Scopes: post, reply, quote, react.",
+    },
+    "userToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "From createEmbedToken, sent with X-User-Id.",
+    },
+    "userId": {"type": "apiKey", "in": "header", "name": "X-User-Id", "description": "The person's id."},
+    "signInToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "The access token of register or login.",
+    },
+}
+
+
+def security_of(operation: Operation) -> list[dict[str, list[str]]]:
+    if operation.any_origin:
+        # A credential changes nothing.
+        return [{}]
+    anonymous: list[dict[str, list[str]]] = [{}] if CredentialKind.PUBLIC in operation.callers else []
+    return [
+        *anonymous,
+        *([{"agentToken": sorted(operation.scopes)}] if operation.accepts_agents else []),
+        *(requirement for kind, requirement in SECURITY.items() if kind in operation.callers),
+    ]
+
+
+def share_security(document: dict[str, Any]) -> None:
+    """State the credentials of most operations once, for the document; those operations do not list them."""
+    operations = [operation for methods in document["paths"].values() for operation in methods.values()]
+    common = mode(orjson.dumps(operation["security"]) for operation in operations)
+    document["security"] = orjson.loads(common)
+    for operation in operations:
+        if operation["security"] == document["security"]:
+            del operation["security"]
+
+
+Schemas = dict[str, dict[str, Any]]
+
+
+def add_examples(document: dict[str, Any], overlays: dict[str, dict[str, Any]]) -> None:
+    """Add an example to the response of each operation in `overlays`: what differs from that of its schema."""
+    schemas = document["components"]["schemas"]
+    operations = (operation for methods in document["paths"].values() for operation in methods.values())
+    for operation in operations:
+        if overlay := overlays.get(operation["operationId"]):
+            status = next(status for status in operation["responses"] if status.startswith("2"))
+            content = operation["responses"][status]["content"]
+            media = next(media for media_type, media in content.items() if media_type.endswith("json"))
+            media["example"] = sample(media["schema"], schemas) | overlay
+
+
+def sample(schema: dict[str, Any], schemas: Schemas) -> Any:
+    """The example of a schema: its own, or that of its parts, without the optional fields that have none."""
+    while "$ref" in schema and "examples" not in schema:
+        schema = schemas[schema["$ref"].rpartition("/")[2]]
+    if "examples" in schema:
+        return schema["examples"][0]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "allOf" in schema:
+        return {name: value for part in schema["allOf"] for name, value in sample(part, schemas).items()}
+    if "oneOf" in schema:
+        return sample(schema["oneOf"][0], schemas)
+    # A part of an `allOf` does not repeat that it is an object.
+    of_type = schema.get("type", "object")
+    if "null" in of_type:
+        return None
+    if of_type == "array":
+        return [sample(schema["items"], schemas)]
+    if of_type != "object":
+        raise LookupError(f"no example: {schema}")
+    fields, required = schema.get("properties", {}), schema.get("required", ())
+    return {
+        name: sample(part, schemas)
+        for name, part in fields.items()
+        if name in required or part.get("examples", [None])[0] is not None
+    }
+
 
 # Otherwise the first document of a process searches the machine for the libraries of GeoDjango, with `ld` and `gcc`.
 DjangoFilterExtension._has_gis = False  # type: ignore[attr-defined]

@@ -24,11 +24,10 @@ from kernel.api.exceptions import ApiError, NotFound, TemporarilyUnavailable
 from kernel.api.operations import operation_of
 from kernel.changes.streams.delivery import Receive, Send, Stream
 from kernel.changes.streams.hub import Hub
-from kernel.changes.streams.opening import OpenedStream, StreamResponse
-from kernel.changes.streams.slots import Slots
-from kernel.changes.threads import Threads
-from kernel.metrics.collecting import OPERATION, REQUESTS
+from kernel.changes.streams.opening import OpenedStream, Slots, StreamResponse
+from kernel.changes.wakeups import Threads
 from kernel.metrics.definitions import streams_open
+from kernel.metrics.exposition import OPERATION, REQUESTS
 
 # Each opening runs Python code, which only one thread of the process does at a time.
 OPENING_THREADS = 2

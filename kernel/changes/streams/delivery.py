@@ -19,16 +19,14 @@ from django.conf import settings
 from django.db import Error
 
 from kernel.changes import reading
-from kernel.changes.exceptions import CursorExpired
+from kernel.changes.reading import CursorExpired
 from kernel.changes.rows import Cursor
 from kernel.changes.streams import events
-from kernel.changes.streams.events import Chunk
-from kernel.changes.streams.hub import Hub
-from kernel.changes.streams.log_reader import PageMoved, read_channel
+from kernel.changes.streams.events import Chunk, render
+from kernel.changes.streams.hub import Hub, PageMoved, read_channel
 from kernel.changes.streams.opening import OpenedStream
-from kernel.changes.streams.rendering import render
-from kernel.changes.threads import Threads
-from kernel.database.errors import first_line
+from kernel.changes.wakeups import Threads
+from kernel.database.sql import first_line
 
 # The time that one send may take, and the bytes that may wait behind it.
 SEND_SECONDS = 10.0

@@ -5,6 +5,10 @@ apart or more: each stream then gets the events of that time at once, which cost
 
 A stream that subscribes gets the rows after `cursor`; those before it, it reads itself. `delivered` is the cursor up to
 which all streams have their events in their queues.
+
+The open streams by their source.
+
+Reads the log in a thread with a database connection: for the hub, which also checks credentials, and for streams.
 """
 
 from __future__ import annotations
@@ -12,21 +16,161 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import NamedTuple, Protocol
 
+from django.conf import settings
 from django.db import Error
+from django.utils.module_loading import import_string
 
 from kernel.api.credentials import ANONYMOUS, Credential
-from kernel.changes.listening import listen
+from kernel.changes import reading
+from kernel.changes.channels import Channel, WholeLog
+from kernel.changes.reading import Batch, CursorExpired
 from kernel.changes.rows import START, ChangeRow, Cursor
-from kernel.changes.streams.events import Chunk, resync
-from kernel.changes.streams.groups import Groups, Subscriber
-from kernel.changes.streams.log_reader import ReadResult, read_log
-from kernel.changes.streams.rendering import Rendered, render
-from kernel.changes.streams.sources import Source
-from kernel.changes.threads import Threads
-from kernel.database.errors import first_line
+from kernel.changes.streams.events import Chunk, Rendered, render, resync
+from kernel.changes.streams.opening import Source
+from kernel.changes.wakeups import Threads, listen
+from kernel.database.sql import first_line
 from kernel.metrics.definitions import log_read_at
+
+# What a row is looked up by: ("page", its id), ("account", its id), …
+Key = tuple[str, object]
+
+
+class Subscriber(Protocol):
+    """An open stream (`kernel.changes.streams.delivery.Stream`). Its methods never wait."""
+
+    @property
+    def source(self) -> Source: ...
+
+    @property
+    def credential(self) -> Credential: ...
+
+    def put(self, chunk: Chunk) -> None:
+        """Send these events."""
+
+    def end(self) -> None:
+        """End the response completely, at once."""
+
+    def cut(self) -> None:
+        """End it without its last part."""
+
+
+class Groups:
+    """Finds the sources of a row without a look at all streams."""
+
+    def __init__(self) -> None:
+        self._sources: dict[Key, dict[Source, set[Subscriber]]] = defaultdict(dict)
+
+    def __iter__(self) -> Iterator[Subscriber]:
+        for sources in self._sources.values():
+            for streams in sources.values():
+                yield from streams
+
+    def add(self, stream: Subscriber) -> None:
+        self._sources[_key_of(stream.source.channel)].setdefault(stream.source, set()).add(stream)
+
+    def discard(self, stream: Subscriber) -> None:
+        key = _key_of(stream.source.channel)
+        sources = self._sources[key]
+        streams = sources.get(stream.source, set())
+        streams.discard(stream)
+        if not streams:
+            sources.pop(stream.source, None)
+        if not sources:
+            del self._sources[key]
+
+    def streams_of(self, source: Source) -> Sequence[Subscriber]:
+        return list(self._sources.get(_key_of(source.channel), {}).get(source, ()))
+
+    def of_page(self, page_id: str) -> Sequence[Subscriber]:
+        sources = self._sources.get(("page", page_id), {})
+        return [stream for streams in sources.values() for stream in streams]
+
+    def matching(self, rows: Iterable[ChangeRow]) -> dict[Source, list[ChangeRow]]:
+        """The sources that include any of the rows, with those rows."""
+        found: dict[Source, list[ChangeRow]] = defaultdict(list)
+        for row in rows:
+            for key in _keys_of(row):
+                for source in self._sources.get(key, ()):
+                    if source.channel.includes(row):
+                        found[source].append(row)
+        return dict(found)
+
+
+def _key_of(channel: Channel) -> Key:
+    if channel.account_id is not None:
+        return "account", channel.account_id
+    if channel.page_id is not None:
+        return "page", channel.page_id
+    if channel.community_id is not None:
+        return "community", channel.community_id
+    return "all", None
+
+
+def _keys_of(row: ChangeRow) -> list[Key]:
+    if row.account_id is not None:
+        return [("account", row.account_id)]
+    return [("page", row.page_id), ("community", row.community_id), ("all", None)]
+
+
+READ_MAX = 500
+
+
+class ReadResult(NamedTuple):
+    """What one read has found. `is_blocked`: rows follow that cannot be read yet; `expired`: rows were missed.
+
+    `moved`: the earlier ids of pages that were moved. Streams of these do not get the rows.
+    """
+
+    batch: Batch
+    is_blocked: bool = False
+    expired: bool = False
+    ended: Sequence[Credential] = ()
+    moved: Set[str] = frozenset()
+
+
+class PageMoved(Exception):
+    """The page of a channel was moved: its rows are those of a page with another id."""
+
+
+def read_log(after: Cursor | None, credentials: Sequence[Credential]) -> ReadResult:
+    """The rows after a cursor; None: the cursor of now. If the check of the credentials fails, nothing is read."""
+    ended = ended_credentials(credentials)
+    if after is None:
+        return ReadResult(Batch([], reading.now()), ended=ended)
+    try:
+        batch = reading.read(WholeLog(), after, limit=READ_MAX)
+    except CursorExpired:
+        return ReadResult(Batch([], reading.now()), expired=True, ended=ended)
+    is_blocked = not batch.has_more and reading.is_followed(batch.next.position)
+    # After the rows were read: a move changes the page of rows in its transaction.
+    return ReadResult(batch, is_blocked, ended=ended, moved=_moved(row.page_id for row in batch.rows))
+
+
+def read_channel(channel: Channel, after: Cursor, *, limit: int) -> Batch:
+    """The rows of a channel after a cursor. Raises CursorExpired (410), and PageMoved: some may be missing."""
+    batch = reading.read(channel, after, limit=limit)
+    if channel.page_id in _moved([channel.page_id]):
+        raise PageMoved
+    return batch
+
+
+def ended_credentials(credentials: Sequence[Credential]) -> list[Credential]:
+    """Those that are not valid any more, by the functions in the setting CREDENTIAL_CHECKS."""
+    if not credentials:
+        return []
+    return [ended for path in settings.CREDENTIAL_CHECKS for ended in import_string(path)(credentials)]
+
+
+def _moved(page_ids: Iterable[str | None]) -> Set[str]:
+    """By the function in the setting MOVED_PAGES."""
+    known = {page_id for page_id in page_ids if page_id is not None}
+    moved: Set[str] = import_string(settings.MOVED_PAGES)(known) if known else frozenset()
+    return moved
+
 
 READ_SECONDS = 1.0
 # The shortest time between two deliveries, and the longest: a process that is busy sending collects more at once.

@@ -2,30 +2,118 @@
 
 A view runs in a worker and in the stream process alike. In the stream process the response describes the stream, which
 `kernel.changes.streams.application` then serves; in a worker it is a redirect to the stream process.
+
+Counts the open streams of each client address and of each token, in the one process that serves streams.
+
+What a stream delivers: the rows of a channel, as items.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 
 from kernel.api.addresses import client_network
 from kernel.api.authentication import bearer_of
 from kernel.api.credentials import Credential
-from kernel.api.exceptions import InvalidCursor, TemporarilyUnavailable
+from kernel.api.exceptions import Forbidden, InvalidCursor, RateLimited, TemporarilyUnavailable
 from kernel.api.fields import CURSOR_MAX, CursorText
-from kernel.api.requests import ApiRequest
-from kernel.api.responses import Response
+from kernel.api.requests import ApiRequest, Response
 from kernel.api.serializers import QuerySerializer
-from kernel.changes import cursors, reading
-from kernel.changes.rows import Cursor
-from kernel.changes.streams.exceptions import StreamsDisabled, TooManyStreams
-from kernel.changes.streams.slots import Slot, Slots
-from kernel.changes.streams.sources import Source
+from kernel.changes import reading
+from kernel.changes import reading as cursors
+from kernel.changes.channels import Channel
+from kernel.changes.rows import ChangeRow, Cursor
+
+# A slot is free when another stream ends; no time of that is known.
+RETRY_AFTER_SECONDS = 30
+
+
+class StreamsDisabled(Forbidden):
+    default_code = "streams_disabled"
+    message = "Poll the list of the same changes instead: this service has no streams."
+    cause = "The service runs with `STREAMS=0`."
+    remedy = "GET /v1/changes and GET /v1/inbox return the same items, from a cursor."
+
+
+class TooManyStreams(RateLimited):
+    """429: the address or the token has too many open streams."""
+
+    default_code = "too_many_streams"
+    message = "Close one of your streams, or wait {retryAfter} s: {limit} may be open at a time."
+    cause = "The client address or the token has as many open streams as are allowed (`counter` tells which)."
+    remedy = "One stream can follow many pages: filter by type or community, or read all changes."
+    example = {"counter": "address", "limit": 20}
+
+    def __init__(self, *, counter: str, limit: int) -> None:
+        super().__init__(retry_after=RETRY_AFTER_SECONDS, counter=counter, limit=limit)
+
+
+Slot = tuple[tuple[str, str], ...]
+
+
+class Slots:
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+        # Streams are opened in threads.
+        self._lock = threading.Lock()
+
+    def take(self, *, address: str, token: str) -> Slot:
+        """Count one stream; raises TooManyStreams (429). An empty `token` is not counted."""
+        slot = (("address", address), *([("token", token)] if token else []))
+        limits = {"address": settings.STREAMS_PER_ADDRESS, "token": settings.STREAMS_PER_TOKEN}
+        with self._lock:
+            for key in slot:
+                if self._counts[key] >= limits[key[0]]:
+                    raise TooManyStreams(counter=key[0], limit=limits[key[0]])
+            self._counts.update(slot)
+        return slot
+
+    def release(self, slot: Slot) -> None:
+        with self._lock:
+            self._counts.subtract(slot)
+            for key in slot:
+                if not self._counts[key]:
+                    del self._counts[key]
+
+
+class Loaded(Protocol):
+    """What items need from other tables. `rows`: the rows that it was loaded for, all or the first ones."""
+
+    @property
+    def rows(self) -> Sequence[ChangeRow]: ...
+
+
+class RenderItem(Protocol):
+    def __call__(self, row: ChangeRow, loaded: Any, /, *, cursor: str) -> dict[str, Any] | None:
+        """The item of a row; None if the reader does not get it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """How rows become the items that the list and the stream of the same changes have in common."""
+
+    load: Callable[[Sequence[ChangeRow]], Loaded]
+    render: RenderItem
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The source of a stream's events. Streams of equal sources get the same bytes.
+
+    `bound_to` is what the cursors are signed with (`kernel.api.pagination.bound_to`).
+    """
+
+    items: Items
+    channel: Channel
+    bound_to: str
+
 
 LAST_EVENT_ID = "Last-Event-ID"
 # The refusals of every stream.

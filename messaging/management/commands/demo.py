@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils.module_loading import import_string
 
 from kernel import fingerprints
-from kernel.database.host_lock import host_lock
+from kernel.database.locks import host_lock
 from messaging.posts.demo import prepare_demo
 
 

@@ -11,7 +11,7 @@ from kernel import fingerprints
 from kernel.api.exceptions import ApiError
 from messaging.management.actor import add_by_option, get_actor, get_person
 from messaging.models import Account, PersonErasure, PostsChoice
-from messaging.privacy.erasures import WAIT, cancel_erasure, erasure_of, request_erasure
+from messaging.privacy.erasing import WAIT, cancel_erasure, erasure_of, request_erasure
 from messaging.privacy.jobs import run_due_jobs
 
 

@@ -5,9 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from kernel.database.brief_locks import TableInUse
-from kernel.database.host_lock import HostLockTaken, host_lock
-from messaging.posts.partitioning.ahead import make_partitions
+from kernel.database.locks import HostLockTaken, TableInUse, host_lock
+from messaging.posts.partitioning.swapping import make_partitions
 
 
 class Command(BaseCommand):

@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from kernel.database.brief_locks import TableInUse
-from kernel.database.host_lock import host_lock
+from kernel.database.locks import TableInUse, host_lock
 from messaging.posts.partitioning import converting
 
 MONTHS = 24

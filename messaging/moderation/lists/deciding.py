@@ -1,4 +1,7 @@
-"""A decision from a list, or from the bar of a row's page: as JSON for the script, else as a redirect."""
+"""A decision from a list, or from the bar of a row's page: as JSON for the script, else as a redirect.
+
+What a decision from a list asks of the list's admin.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,25 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from kernel.admin.actions import AdminAction, AdminActionForm, error_text
-from kernel.admin.seen import times_of
+from kernel.admin.changelists import times_of
 from kernel.api.exceptions import ApiError
 from kernel.api.ids import is_id
-from messaging.moderation.lists.decidable import DecidableRows
+from messaging.moderation.lists.many import ManyRowsAdmin
+
+
+class DecidableRows(ManyRowsAdmin):
+    def state_of(self, row: Any) -> tuple[str, str]:
+        """The text and the kind of the badge of a row."""
+        raise NotImplementedError
+
+    def name_of(self, row: Any) -> str:
+        """What the bar calls the row."""
+        return str(row)
+
+    def instead(self, row: Any, action: AdminAction) -> tuple[str, str] | None:
+        """A link (text, URL) that is offered when an action is refused."""
+        return None
+
 
 # Of a field in a URL: proxies refuse long ones.
 CHOICES_MAX = 50

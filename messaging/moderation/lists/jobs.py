@@ -16,9 +16,9 @@ from django.utils.safestring import SafeString
 
 from kernel.admin.actions import AdminAction
 from kernel.admin.audit import log_entries_about
+from kernel.admin.changelists import return_url
 from kernel.admin.formatting import NOTHING, age, badge, change_url, lines, link
 from kernel.admin.model_admin import ReadOnlyModelAdmin
-from kernel.admin.returning import return_url
 from kernel.api.ids import is_id
 from messaging.models import BulkJob, JobState
 from messaging.moderation.bulk_jobs import continue_job, start_undo, stop_job

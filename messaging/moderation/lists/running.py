@@ -20,7 +20,7 @@ from kernel.admin.model_admin import ReadOnlyModelAdmin
 from kernel.api.exceptions import ApiError
 from kernel.jobs.due import ask_for
 from kernel.jobs.leases import LeaseLost, release, require_lease, take
-from kernel.writes.retries import retried
+from kernel.writes.transaction import retried
 from messaging.accounts.services import command_line
 from messaging.communities.moderators import moderates
 from messaging.models import Account, BulkJob, JobState

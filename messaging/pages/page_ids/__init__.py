@@ -29,8 +29,7 @@ of the pages that it affects. `renormalize_pages --apply` then moves their posts
 
 from messaging.pages.page_ids.normalizing import PAGE_ID, URL_MAX, NormalizedUrl, is_page_id, normalize
 from messaging.pages.page_ids.reading import InvalidUrl
-from messaging.pages.page_ids.rules import Rule
-from messaging.pages.page_ids.tracking import TRACKING_VERSION, is_tracking
+from messaging.pages.page_ids.rules import TRACKING_VERSION, Rule, is_tracking
 
 __all__ = [
     "PAGE_ID",

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 
 from django.db import transaction
 
-from kernel.database.brief_locks import change_briefly
+from kernel.database.locks import change_briefly
 from kernel.database.sql import allow_long_statements, database_now, execute, fetch_one
-from messaging.posts.partitioning import structure, swapping, tables
-from messaging.posts.partitioning.ahead import AHEAD, next_partition
-from messaging.posts.partitioning.bounds import first_id, month_after
-from messaging.posts.partitioning.tables import BOUND_CHECK, FIRST, TABLE, Partition
+from messaging.posts.partitioning import swapping, tables
+from messaging.posts.partitioning import swapping as structure
+from messaging.posts.partitioning.swapping import AHEAD, next_partition
+from messaging.posts.partitioning.tables import BOUND_CHECK, FIRST, TABLE, Partition, first_id, month_after
 
 Say = Callable[[str], None]
 LONG_SECONDS = 24 * 3600

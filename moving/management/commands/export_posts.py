@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from moving.exports.exporting import FORMATS, export
 from moving.exports.files import write_file
-from moving.exports.scopes import EVERYTHING, SCOPES, Scope, UnknownScope
+from moving.exports.reading import EVERYTHING, SCOPES, Scope, UnknownScope
 
 SECONDS_BETWEEN_REPORTS = 2
 

@@ -18,8 +18,7 @@ from moving.exceptions import OtherHosts
 from moving.formats import FORMATS, detect
 from moving.imports.addresses import Replacement
 from moving.imports.map_files import replacements
-from moving.imports.progress import EVERY_SECONDS, ProgressLines, Step, Tell
-from moving.imports.report import Report
+from moving.imports.progress import EVERY_SECONDS, ProgressLines, Report, Step, Tell
 from moving.imports.running import Result, digest_of, run
 from moving.models import Move, MoveStatus
 

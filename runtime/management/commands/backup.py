@@ -7,8 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from runtime.backups import BackupError, making
-from runtime.backups.manifest import LOGICAL, PHYSICAL
-from runtime.backups.running import Progress, database_url, ended_by_signals
+from runtime.backups.programs import LOGICAL, PHYSICAL, Progress, database_url, ended_by_signals
 from runtime.data_folder import CannotRun
 from runtime.postgres_binaries import PostgresError
 

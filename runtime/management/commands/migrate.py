@@ -15,11 +15,10 @@ from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.migrations import Migration
 
-from kernel.database.brief_locks import BEFORE_AUTOVACUUM, LOCK_TIMEOUT, TableInUse, by_whom, repeat_until_locked
-from kernel.database.host_lock import host_lock
+from kernel.database.locks import BEFORE_AUTOVACUUM, LOCK_TIMEOUT, TableInUse, by_whom, host_lock, repeat_until_locked
 
 PARAMETER_PRIVILEGES_SINCE = 150_000
-# That of a partitioned table, which the next try completes (`kernel.database.backend.schema`).
+# That of a partitioned table, which the next try completes (`kernel.database.backend.base`).
 IS_PARTITIONED = "SELECT FROM pg_class WHERE oid = to_regclass(%s) AND relkind = 'I'"
 
 

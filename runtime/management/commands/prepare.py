@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from kernel import fingerprints
-from runtime import garbage
+from runtime import supervisor
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with garbage.none_during_start():
+        with supervisor.none_during_start():
             call_command("migrate", verbosity=0, skip_checks=False)
             # A new database stores the fingerprints of the secrets.
             fingerprints.require_known_secrets()

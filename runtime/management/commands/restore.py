@@ -11,9 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config import env
 from runtime import wal_archive
-from runtime.backups import BackupError, checking, logical, restoring
-from runtime.backups.manifest import LOGICAL, Manifest
-from runtime.backups.running import Progress, database_url, ended_by_signals
+from runtime.backups import BackupError, logical, restoring
+from runtime.backups import restoring as checking
+from runtime.backups.programs import LOGICAL, Manifest, Progress, database_url, ended_by_signals
 from runtime.data_folder import CannotRun, sole_use
 from runtime.postgres import embedded
 from runtime.postgres_binaries import PostgresError

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from mails.kinds import Frequency, Kind
 from mails.preferences import preferences_of
 from messaging.models import Account, Community, Message, ReadyReason
-from messaging.models.ready_reason import reasons_for
+from messaging.models.moderation import reasons_for
 from tests.admin.pages import page as path_of
 from tests.agents.factories import RequestFactory
 from tests.desk.browser.using import check_width, expect_message, open_page, press, press_button, send_form

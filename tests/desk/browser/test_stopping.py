@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from agents.models import Agent, AgentRequest
 from agents.services import reject_request
 from messaging.models import Account, BulkJob, Message, Webhook
-from messaging.models.ready_reason import reasons_for
+from messaging.models.moderation import reasons_for
 from messaging.moderation.bulk_jobs import start_job
 from moving.jobs import run_due_imports
 from moving.models import Move

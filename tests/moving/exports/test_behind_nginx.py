@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from kernel.database.bounds import MARGIN_SECONDS
-from moving.exports.downloads import STATEMENT_SECONDS
+from moving.exports.files import STATEMENT_SECONDS
 from tests import nginx
 from tests.nginx import needs_nginx, nginx_before
 from tests.remote import Remote

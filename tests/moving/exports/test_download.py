@@ -12,10 +12,9 @@ from django.test import Client
 from messaging.communities.services import create_community
 from messaging.models import Account, Community
 from moving.exceptions import ExportBusy
-from moving.exports import downloads
-from moving.exports.downloads import Download
-from moving.exports.scopes import of_community
-from moving.exports.snapshot import open_snapshot
+from moving.exports import files
+from moving.exports.files import Download
+from moving.exports.reading import of_community, open_snapshot
 from tests.embeds.making import an_embed
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 from tests.waiting import eventually
@@ -117,7 +116,7 @@ def test_a_person_downloads_one_export_at_a_time(owner: Account, community: Comm
 
 def test_the_service_sends_few_exports_at_a_time(owner: Account, community: Community) -> None:
     scope = of_community(community)
-    others = [Download(scope, "jsonl", account_id=PersonFactory().pk) for _number in range(downloads.DOWNLOADS_MAX)]
+    others = [Download(scope, "jsonl", account_id=PersonFactory().pk) for _number in range(files.DOWNLOADS_MAX)]
     with pytest.raises(ExportBusy):
         Download(scope, "jsonl", account_id=owner.pk)
     for other in others:
@@ -128,7 +127,7 @@ def test_a_download_that_takes_too_long_is_cut_off(
     owner: Account, community: Community, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     MessageFactory.create_batch(20, community=community, content="x" * 20_000)
-    monkeypatch.setattr(downloads, "SECONDS_MAX", 0)
+    monkeypatch.setattr(files, "SECONDS_MAX", 0)
     text = body(get(owner, community, format="jsonl"))
     assert '"type":"end"' not in text
     assert eventually(lambda: open_exports() == 0)
@@ -151,7 +150,7 @@ def test_a_statement_of_an_export_may_take_longer_than_one_of_a_request(
 
 
 def test_an_export_does_not_wait_for_a_server_that_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moving.exports.snapshot.MARGIN_SECONDS", -4.5)
+    monkeypatch.setattr("moving.exports.reading.MARGIN_SECONDS", -4.5)
     unanswered = pytest.raises(OperationalError, match=r"has not answered for 0\.5 s")
     with open_snapshot(statement_seconds=5, idle_seconds=60) as snapshot, unanswered:
         snapshot.all("SELECT pg_sleep(60)", [])

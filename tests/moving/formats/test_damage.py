@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from moving import formats
-from moving.formats import spill
-from moving.formats.json_lines import STRUCTURE_MAX
+from moving.formats import records as spill
+from moving.formats.json import STRUCTURE_MAX
 from tests.moving.files import FORMATS, SAMPLES, TEXTS, posts, read, read_sample, reasons
 from tests.moving.large_files import write
 from tests.service import ROOT

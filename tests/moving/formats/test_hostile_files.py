@@ -11,8 +11,9 @@ import pytest
 
 from messaging.markdown.html import to_html, to_plain
 from moving import formats
-from moving.formats import UnreadableFile, values
-from moving.formats.source import PIECE
+from moving.formats import UnreadableFile
+from moving.formats import records as values
+from moving.formats.records import PIECE
 from tests.moving.files import FACTS, SAMPLES, posts, read, reasons
 from tests.moving.large_files import write
 

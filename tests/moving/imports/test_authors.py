@@ -10,7 +10,7 @@ import pytest
 from messaging.accounts.deleted import HEIR_IDS
 from messaging.models import BulkJob, Community, Message, PostsChoice
 from messaging.moderation.bulk_jobs import start_on_posts_of
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import request_erasure
 from messaging.privacy.jobs import run_due_jobs
 from moving import claims
 from moving.models import ImportedAuthor

@@ -23,8 +23,7 @@ from messaging.models import Account, Act, Ban, BulkJob, Decision, HandleClaim, 
 from messaging.moderation.bulk_jobs import start_on_posts_of, start_undo, stop_job
 from messaging.moderation.exceptions import AccountNotFound
 from messaging.moderation.lists.running import run_to_end
-from messaging.privacy.erasing import heirs
-from messaging.privacy.erasures import request_erasure
+from messaging.privacy.erasing import heirs, request_erasure
 from messaging.privacy.jobs import run_due_jobs
 from moving import claims
 from moving.exceptions import ImportNotFound, PostsChanging

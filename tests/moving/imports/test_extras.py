@@ -13,7 +13,7 @@ import pytest
 from kernel.api.exceptions.base import MESSAGE_MAX
 from moving.imports import texts
 from moving.imports.extras import NAMES, checked
-from moving.imports.report import CELL_MAX, FULL, Report, cell
+from moving.imports.progress import CELL_MAX, FULL, Report, cell
 from moving.imports.usable_reactions import usable
 
 NOTE = {"tagType": "note"}
@@ -77,7 +77,7 @@ def test_a_cell_of_a_report_is_one_line_and_no_formula(text: str) -> None:
 
 
 def test_a_report_is_bounded_and_counts_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moving.imports.report.CHARACTERS_MAX", 20_000)
+    monkeypatch.setattr("moving.imports.progress.CHARACTERS_MAX", 20_000)
     out = StringIO()
     report = Report(out)
     for number in range(1_000):

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from messaging.models import Community, Message
-from moving.imports import announcing, missing_quotes, quotes, reactions, running, undoing, writing
+from moving.imports import announcing, quotes, reactions, running, undoing, writing
+from moving.imports import quotes as missing_quotes
 from moving.imports.progress import Passes, ProgressLines, Step, silent
 from moving.imports.undoing import begin_undo, undo
 from moving.models import ImportedAuthor, ImportedPost, Move, MoveStatus

@@ -14,7 +14,7 @@ from django.core.management import CommandError
 from django.db import connection
 from django.test import Client
 
-from embeds.hosts import is_named
+from embeds.host_proofs import is_named
 from embeds.models import Embed, EmbedStatus
 from messaging.models import Account, Community, Message, Moderator, Page
 from messaging.pages.page_ids import normalize
