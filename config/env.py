@@ -15,6 +15,8 @@ _ORIGIN = re.compile(
     re.ASCII,
 )
 _GREETING = re.compile(r"[a-z0-9][a-z0-9.-]{0,254}|\[[a-z0-9:.]{2,60}\]", re.IGNORECASE | re.ASCII)
+_RESOLVER = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<v4>[0-9.]+))(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
+_DNS_PORT = 53
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -109,3 +111,19 @@ def contact(name: str) -> str:
 
 def folder(name: str, default: Path) -> Path:
     return Path(text(name, str(default))).expanduser().resolve()
+
+
+def resolver(name: str) -> tuple[str, int] | None:
+    """The address and port of a name server; None if it is unset."""
+    value = text(name)
+    if not value:
+        return None
+    found = _RESOLVER.fullmatch(value)
+    try:
+        address = str(ip_address((found["v6"] or found["v4"]) if found else value))
+        port = int(found["port"] or _DNS_PORT) if found else _DNS_PORT
+    except ValueError:
+        port = 0
+    if not 0 < port < 65536:
+        raise ImproperlyConfigured(f"{name} is {value!r}: write an address such as 192.0.2.53 or [::1]:5353.")
+    return address, port

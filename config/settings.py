@@ -1,28 +1,70 @@
 """Django settings. The environment sets what differs between deployments (see docs/operations.md)."""
 
-from pathlib import Path
+from __future__ import annotations
 
-from config import env, secrets
-from config.address_settings import *
-from config.domain_settings import *
-from config.extension_points import *
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config import derived, env, secrets
+from config.extension_points import (
+    ADMIN_INDEX,
+    ADMIN_PANELS,
+    ADMIN_URLS,
+    CONTENT_RULES,
+    CREDENTIAL_CHECKS,
+    DEMO_PARTS,
+    EMBED_VIEWS,
+    MAIL_ROUNDS,
+    MOVED_PAGES,
+    OPERATOR_OF,
+    PAGE_COMMUNITIES,
+    PERSON_ERASERS,
+    PERSON_EXPORTERS,
+    PERSON_STOPPERS,
+    PRUNERS,
+    RECORD_EXPORTERS,
+    UPLOADS,
+    WEBHOOK_TARGETS,
+)
 from config.logging import LOGGING
-from config.mail_settings import *
-from config.sign_in_settings import *
-from config.transport_settings import *
-from config.webhook_settings import *
-from kernel.api.api_settings import *
-from kernel.api.jwt_settings import jwt_settings
-from kernel.api.throttle_rates import ATTEMPT_LIMITS, SOFT_THROTTLES
+from config.throttles import ATTEMPT_LIMITS, SOFT_THROTTLES
+from config.version import VERSION
+from kernel.api.openapi import metadata
+from kernel.api.strict_json import BODY_MAX
 from kernel.cache.django_cache import caches
-from kernel.changes.stream_limits import STREAM_HEARTBEAT_SECONDS, STREAMS_PER_ADDRESS, STREAMS_PER_TOKEN
 from kernel.database import deployment
-from kernel.metrics.metrics_settings import *
-from runtime import postgres
+from runtime import bind_address, postgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / ".data")
 DEBUG = env.flag("DEBUG", default=False)
+
+# Addresses: what the service listens on, how it is reached, who is told of vulnerabilities.
+PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
+BASE_URL = env.origin("BASE_URL", bind_address.origin(PORT))
+APP_URL = env.origin("APP_URL", BASE_URL)
+HTTPS = BASE_URL.startswith("https://")
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", bind_address.local_hosts_and(BASE_URL, APP_URL))
+LOCAL_HOST = bind_address.local_host()  # where the processes of this host reach one another
+# Addresses or networks of the proxies whose X-Forwarded-For and X-Request-ID headers are trusted.
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+
+# Streams of changes. A process beside the workers serves them on STREAM_PORT; STREAM_URL is its public origin. With
+# STREAMS=0 the service starts none, and STREAM_URL is that of a process which is started otherwise.
+STREAMS = env.flag("STREAMS", default=True)
+STREAM_PORT = bind_address.stream_port(PORT)
+HAS_STREAMS = STREAMS or bool(env.text("STREAM_URL"))
+STREAM_URL = env.origin("STREAM_URL", bind_address.stream_origin(PORT, BASE_URL)) if HAS_STREAMS else None
+# A comment is sent after this time without an event. Clients take a connection for dead after 45 seconds of silence,
+# nginx (deploy/nginx.conf) after 60.
+STREAM_HEARTBEAT_SECONDS = env.integer("STREAM_HEARTBEAT_SECONDS", 15, minimum=1, maximum=30)
+STREAMS_PER_ADDRESS = env.integer("STREAMS_PER_ADDRESS", 20, minimum=1)
+STREAMS_PER_TOKEN = env.integer("STREAMS_PER_TOKEN", 5, minimum=1)
+
+# Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
+SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
 
 # Secrets. During a rotation the previous value is accepted as well.
 SECRET_KEY = secrets.read("SECRET_KEY", data=DATA_DIR, debug=DEBUG)
@@ -32,7 +74,7 @@ TOKEN_PEPPER = secrets.read("TOKEN_PEPPER", data=DATA_DIR, debug=DEBUG)
 TOKEN_PEPPER_PREVIOUS = secrets.read_previous("TOKEN_PEPPER", data=DATA_DIR)
 
 # Its signing key is derived from SECRET_KEY.
-SIMPLE_JWT = jwt_settings(SECRET_KEY)
+SIMPLE_JWT = derived.jwt_settings(SECRET_KEY)
 
 # What people may do.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
@@ -145,6 +187,52 @@ TEMPLATES = [
     },
 ]
 
+# Django REST framework, the size of bodies, uploads and the OpenAPI document.
+REST_FRAMEWORK = {
+    "EXCEPTION_HANDLER": "kernel.api.exception_handler.exception_handler",
+    # ScopeMiddleware parses bodies.
+    "DEFAULT_PARSER_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["kernel.api.authentication.CredentialAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["kernel.api.authentication.OperationPermission"],
+    "DEFAULT_PAGINATION_CLASS": "kernel.api.pagination.KeysetPagination",
+    "DEFAULT_FILTER_BACKENDS": ["kernel.api.filters.FilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "kernel.api.openapi.schema.OperationSchema",
+    "UNAUTHENTICATED_USER": None,
+}
+# EntryMiddleware enforces the size on every path, and UploadMiddleware on those of UPLOADS. Without a handler Django
+# discards files: those of UPLOADS get one there.
+DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_MAX
+FILE_UPLOAD_HANDLERS: list[str] = []
+
+SPECTACULAR_SETTINGS = {"VERSION": VERSION, **metadata.SPECTACULAR_SETTINGS}
+API_LICENSE, API_LICENSE_URL = env.text("API_LICENSE"), env.text("API_LICENSE_URL")
+API_CONTACT = env.contact("API_CONTACT")
+
+# HTTPS, cookies, CSRF and frames.
+# If BASE_URL is https, every request over http is redirected.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+
+# With the prefix, browsers accept the cookies from this very host only: no subdomain can set them.
+SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
+CSRF_COOKIE_NAME = "__Host-csrftoken" if HTTPS else "csrftoken"
+
+SESSION_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+
+CSRF_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_TRUSTED_ORIGINS = [BASE_URL]
+CSRF_FAILURE_VIEW = "kernel.api.exception_handler.csrf_failure"
+
+X_FRAME_OPTIONS = "DENY"
+
+# The owner of the domain decides about HSTS for subdomains and about browsers' preload lists.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+
 # Database. manage.py sets STATEMENT_TIMEOUT=0 for most commands: the limit, in milliseconds, is for requests.
 STATEMENT_TIMEOUT = env.integer("STATEMENT_TIMEOUT", 5000)
 DATABASES = deployment.databases(postgres.embedded(DATA_DIR).url, statement_timeout=STATEMENT_TIMEOUT)
@@ -167,6 +255,116 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "/account/sign-in/"
+
+# Sign-up, sign-in and sessions, by django-allauth. Its forms and pages are in `account_area.sign_in`; services of
+# `messaging` check handles, passwords and codes.
+DAY = 24 * 3600
+
+# Whether super admins need a second factor.
+ADMIN_MFA = env.flag("ADMIN_MFA", default=False)
+
+SESSION_ENGINE = "kernel.pages.sessions"
+# The row of a session ends, at the latest, so long after its last use (see account_area.sign_in.sessions).
+SESSION_COOKIE_AGE = 14 * DAY
+# A link to a new password, in seconds.
+PASSWORD_RESET_TIMEOUT = 3600
+
+LOGIN_REDIRECT_URL = "/account/"
+LOGOUT_REDIRECT_URL = "/"
+
+ACCOUNT_ADAPTER = "account_area.sign_in.adapters.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = "handle"
+ACCOUNT_USER_MODEL_EMAIL_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+# A new address replaces the verified one when it is verified.
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_SESSION_REMEMBER = True
+# How old the password or code may be that changes of address and second factors need (account_area.sign_in.recent).
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
+# The soft throttles of `kernel.api.throttling` count instead, for all workers together.
+ACCOUNT_RATE_LIMITS = False
+MFA_RATE_LIMITS = False
+
+MFA_ADAPTER = "account_area.sign_in.adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Community Messaging"
+# One step of 30 seconds before and after.
+MFA_TOTP_TOLERANCE = 1
+MFA_RECOVERY_CODE_COUNT = 10
+# The address of a person is optional.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+
+SOCIALACCOUNT_ADAPTER = "account_area.sign_in.adapters.ProviderAdapter"
+# A person of a provider chooses a handle. Nobody is found by an address: the provider may not have verified it.
+SOCIALACCOUNT_AUTO_SIGNUP = False
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
+SOCIALACCOUNT_EMAIL_REQUIRED = False
+SOCIALACCOUNT_QUERY_EMAIL = False
+SOCIALACCOUNT_LOGIN_ON_GET = False
+SOCIALACCOUNT_STORE_TOKENS = False
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 10
+
+SOCIALACCOUNT_PROVIDERS = derived.openid_connect(
+    issuer=env.text("OIDC_ISSUER"),
+    client_id=env.text("OIDC_CLIENT_ID"),
+    secret=env.text("OIDC_CLIENT_SECRET"),
+    name=env.text("OIDC_NAME", "OpenID Connect"),
+)
+
+# Mail, from EMAIL_URL. Without it, a service over http prints mails. One over https sends none: its output is stored in
+# logs, and a mail may have a link that sets a new password.
+_email_url = env.text("EMAIL_URL")
+# Whether mails reach people, and whether they are printed. Pages say so if they do not.
+MAIL_IS_SENT = bool(_email_url)
+MAIL_IS_PRINTED = not MAIL_IS_SENT and not HTTPS
+_email = derived.mail_settings(_email_url or (derived.MAIL_PRINTED if MAIL_IS_PRINTED else derived.MAIL_DROPPED))
+
+EMAIL_BACKEND = _email["EMAIL_BACKEND"]
+EMAIL_HOST = _email["EMAIL_HOST"] or "localhost"
+EMAIL_PORT = _email["EMAIL_PORT"]
+EMAIL_HOST_USER = _email["EMAIL_HOST_USER"] or ""
+EMAIL_HOST_PASSWORD = _email["EMAIL_HOST_PASSWORD"] or ""
+EMAIL_USE_TLS = _email.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL = _email.get("EMAIL_USE_SSL", False)
+EMAIL_FILE_PATH = _email["EMAIL_FILE_PATH"]
+# Seconds that each step to a connection to the mail server may take.
+EMAIL_TIMEOUT = 10
+# The name with which this host greets the mail server (HELO); empty: that of the operating system.
+EMAIL_HELO = env.greeting("EMAIL_HELO")
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "Community Messaging <no-reply@localhost>")
+
+# Webhooks.
+# Whether the service sends webhooks to other machines.
+WEBHOOKS = env.flag("WEBHOOKS", default=False)
+WEBHOOKS_ALLOW_LOCAL = env.flag("WEBHOOKS_ALLOW_LOCAL", default=False)
+
+if WEBHOOKS_ALLOW_LOCAL and HTTPS:
+    raise ImproperlyConfigured(
+        "WEBHOOKS_ALLOW_LOCAL is 1 and BASE_URL is https: webhooks to local addresses are for trying out."
+    )
+
+# Proofs of hosts, for which the service asks the domain name system.
+# Only with DOMAIN_CHECKS=1 communities can prove hosts.
+DOMAIN_CHECKS = env.flag("DOMAIN_CHECKS", default=False)
+DOMAIN_RESOLVER = env.resolver("DOMAIN_RESOLVER")  # of the name server to ask; None: those of the system
+# Seconds in which the record of a host has to be found.
+DOMAIN_TIMEOUT = 5.0
+
+# Metrics and log lines.
+# A port of their own, or /metrics for these addresses and networks; without both, nothing is counted.
+METRICS_PORT = env.integer("METRICS_PORT", 0, maximum=65535)
+METRICS_ALLOWED = env.networks("METRICS_ALLOWED")
+METRICS = bool(METRICS_PORT or METRICS_ALLOWED)
+# A line for each request.
+ACCESS_LOG = env.flag("ACCESS_LOG", default=False)
+# A line for each statement that takes so many milliseconds; 0: for none.
+SLOW_STATEMENT_MS = env.integer("SLOW_STATEMENT_MS", 1000)
 
 # Static files. WhiteNoise serves them from the source folders, without `collectstatic`.
 STATIC_URL = "/static/"

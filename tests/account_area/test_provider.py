@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from account_area.sign_in.adapters import AccountAdapter
-from config.sign_in_settings import openid_connect
+from config.derived import openid_connect
 from messaging.models import Account, SignIn
 from tests.account_area.oidc_provider import BEGIN, CLIENT_ID, CLIENT_SECRET, Provider, begin, running_provider
 from tests.account_area.second_factors import add_app, age, code_of

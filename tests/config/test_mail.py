@@ -11,7 +11,7 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.test import Client
 
-from config.mail_url import mail_settings
+from config.derived import mail_settings
 from kernel.mail import send_after_commit
 from tests.fresh_settings import fresh_settings
 from tests.waiting import eventually

@@ -14,11 +14,11 @@ from django.db import connection
 from django.test import Client, override_settings
 from django.urls import get_resolver
 
+from config.throttles import SOFT_THROTTLES
 from kernel.api.exceptions import MESSAGE_MAX, ApiError
 from kernel.api.exceptions.base import errors_by_code
 from kernel.api.openapi.errors import own_codes, own_errors, possible_errors
 from kernel.api.operations import all_operations
-from kernel.api.throttle_rates import SOFT_THROTTLES
 from messaging.models import AccountKind
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api

@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db.models import F
 from django.utils import timezone
 
-from config import domain_settings
+from config import env
 from embeds import host_proofs
 from embeds.exceptions import DomainChecksOff, HostNotFound, TooManyHosts
 from embeds.host_proofs import (
@@ -382,7 +382,7 @@ def test_without_domain_checks_nothing_is_asked_or_proved(
 )
 def test_the_resolver_is_an_address(monkeypatch: pytest.MonkeyPatch, text: str, expected: Any) -> None:
     monkeypatch.setenv("DOMAIN_RESOLVER", text)
-    assert domain_settings._resolver() == expected
+    assert env.resolver("DOMAIN_RESOLVER") == expected
 
 
 @pytest.mark.parametrize(
@@ -391,4 +391,4 @@ def test_the_resolver_is_an_address(monkeypatch: pytest.MonkeyPatch, text: str, 
 def test_another_resolver_stops_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("DOMAIN_RESOLVER", text)
     with pytest.raises(ImproperlyConfigured, match="DOMAIN_RESOLVER"):
-        domain_settings._resolver()
+        env.resolver("DOMAIN_RESOLVER")

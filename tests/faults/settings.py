@@ -2,7 +2,7 @@
 
 from config.settings import *  # noqa: F403
 from config.settings import HOURLY_LIMITS
-from kernel.api.throttle_rates import SOFT_THROTTLES
+from config.throttles import SOFT_THROTTLES
 
 UNREACHED = 10_000_000
 

@@ -91,7 +91,7 @@ SECRET_PARAMETER = "secret|key|token|code"
 MODULES = {
     "agents/tokens.py": "agent token",
     "kernel/pages/sessions.py": "session of the pages",
-    "kernel/api/jwt_settings.py": "access token",
+    "config/derived.py": "access token",
     "kernel/fingerprints.py": "ROOT_KEY",
     "config/secrets.py": "SECRET_KEY",
     "kernel/writes/idempotency.py": "Idempotency-Key",

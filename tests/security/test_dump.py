@@ -18,7 +18,7 @@ from rest_framework_simplejwt.token_blacklist.models import BlacklistedToken, Ou
 from rest_framework_simplejwt.tokens import RefreshToken as EarlierRefreshToken
 
 from agents.models import AgentToken
-from config.sign_in_settings import openid_connect
+from config.derived import openid_connect
 from messaging.models import PersonExport
 from messaging.privacy.exports import content_of
 from tests.account_area.oidc_provider import CLIENT_ID, CLIENT_SECRET, running_provider

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection, transaction
 from django.test import RequestFactory, override_settings
 
-from kernel.api.throttle_rates import SOFT_THROTTLES
+from config.throttles import SOFT_THROTTLES
 from kernel.changes.models import ChangeLog
 from kernel.writes.idempotency import IdempotentRequest
 from tests.api import Answer, Api

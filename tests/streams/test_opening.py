@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
-from kernel.changes import stream_limits
+from config import settings as settings_module
 from tests.api import Api
 
 pytestmark = pytest.mark.django_db
@@ -70,4 +70,4 @@ def test_a_time_between_heartbeats_that_ends_connections_is_refused(monkeypatch:
     for seconds in ["0", "31", "60"]:
         monkeypatch.setenv("STREAM_HEARTBEAT_SECONDS", seconds)
         with pytest.raises(ImproperlyConfigured, match=r"STREAM_HEARTBEAT_SECONDS is .*from 1 to 30\."):
-            runpy.run_path(stream_limits.__file__)
+            runpy.run_path(settings_module.__file__)

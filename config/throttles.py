@@ -1,4 +1,4 @@
-"""The rates of the soft throttles (`settings.SOFT_THROTTLES`), and the exact limits of attempts."""
+"""The rates of the soft throttles (`settings.SOFT_THROTTLES`): requests for one purpose, by client or account."""
 
 from config import env
 
