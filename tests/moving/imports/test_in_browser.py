@@ -49,7 +49,7 @@ def test_comments_are_checked_imported_and_removed(
     page.goto(f"/account/communities/{community.slug}/moderation/imports/")
     check(page)
     page.get_by_label("From").select_option(label="Disqus")
-    page.get_by_label("File").set_input_files(SAMPLES / "disqus.xml")
+    page.get_by_label("File", exact=True).set_input_files(SAMPLES / "disqus.xml")
     page.get_by_label("Moved addresses").fill("\n".join(MAP))
     page.get_by_role("button", name="Upload and check").click()
 
