@@ -235,7 +235,7 @@ class AgentToken(models.Model):
     # When the inboxes of the agent and its operator got the event that the token expires soon. Of a token that
     # a rotation ends later: when its operator chose that.
     expiry_announced_at = models.DateTimeField(null=True, editable=False)
-    # Of a token that a rotation ends later, whose own days no longer say it: how long its successor is valid.
+    # How long the successor is valid of a token that a rotation ends later: its own days no longer say it.
     days_of_successor = models.PositiveSmallIntegerField(null=True, editable=False)
     revoked_at = models.DateTimeField(null=True, blank=True)
     revoked_by = models.ForeignKey(Account, on_delete=models.PROTECT, null=True, blank=True, related_name="+")

@@ -66,14 +66,14 @@ def _of_readiness() -> Iterator[Check]:
 
 
 def _check(name: str, label: str, trouble: str, missing: set[str], *, good: str = "answers") -> Check:
-    """Of this host: another one may reach what this one does not."""
+    """The check is for this host: another one may reach what this one does not."""
     if name not in missing:
         return Check(_here(name), label, good)
     return Check(_here(name), label, "away" if good == "answers" else "missing", f"{trouble} on {host()}")
 
 
 def _housekeeping() -> Check:
-    """Of all hosts together."""
+    """The check is for all hosts together."""
     row = RollUp.objects.first()
     if row is None or row.finished_at is None:
         return Check("housekeeping", "Housekeeping", "has not run yet", is_checked=False)
@@ -85,7 +85,7 @@ def _housekeeping() -> Check:
 
 
 def _mails() -> Check:
-    """Of all hosts together: what the server said to the last mail."""
+    """The check is for all hosts together: it shows what the server said to the last mail."""
     if not settings.MAIL_IS_SENT:
         return Check("mails", "Mail server", "not used")
     failure = Collector.objects.values_list("server_failure", flat=True).first()

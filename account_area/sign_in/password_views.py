@@ -93,7 +93,7 @@ def _confirm(request: HttpRequest, confirmation: EmailConfirmationHMAC) -> bool 
             row = pending.filter(pk=confirmation.email_address.pk).first()
             return None if row is None else EmailConfirmationHMAC(row).confirm(request) is not None
     except IntegrityError:
-        # Of two accounts that confirm one address at once, the database lets one.
+        # Two accounts confirm one address at once, and the database lets one of them.
         return False
 
 

@@ -101,7 +101,7 @@ SENTENCES = {
     Reason.MATCHES: gettext_lazy("%(path)s: shown, because rule %(number)s matches: %(rule)s"),
     Reason.NOT_EXCLUDED: gettext_lazy("%(path)s: shown, because no rule excludes it."),
 }
-# Of a page that asked for the widget and was refused; None: the lists have changed since.
+# Why a page that asked for the widget was refused. None means that the lists have changed since.
 REFUSALS = {
     Reason.BLACKLISTED: gettext_lazy(
         "A page on %(page)s asked for the widget, but your entry %(rule)s refuses this domain."

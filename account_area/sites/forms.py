@@ -156,7 +156,7 @@ def domain_entry(line: str) -> str:
 
 
 def _pattern(line: str) -> str:
-    """Of a whole address, only the path can match."""
+    """Only the path of a whole address can match."""
     if "://" in line:
         line = "/" + line.split("://", 1)[1].partition("/")[2]
     if len(line) > PATTERN_MAX:

@@ -1,6 +1,7 @@
-"""Queries for the review of an agent request: the requester's other agents and requests.
+"""The admin of agent requests: the queue, the page of a request, and what a decision rests on.
 
-What the list of agent requests shows of all its rows: warnings, names of communities, the operator's history.
+The list shows warnings, names of communities and the operator's history; the page also the requester's other agents
+and requests. Both load these for all their rows together.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def undo_decision(*, request_id: UUID, by: Account, reason: str = "") -> AgentRe
 def _require_undoable(request: AgentRequest, agent: Agent) -> None:
     if request.decided_at is None:
         raise DecisionNotUndoable(status=request.status)
-    # As in `create_token`: the lock orders the two. The check is a second statement, which sees a token that was
+    # The lock orders this and `create_token`. The check is a second statement, which sees a token that was
     # created while this one waited.
     Agent.objects.select_for_update(of=("self",)).get(pk=agent.pk)
     if AgentToken.objects.filter(agent=agent).exists():

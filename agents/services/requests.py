@@ -61,7 +61,7 @@ def narrowed_to(request: AgentRequest) -> Grant | None:
 
 
 def community_names(ids: Collection[UUID]) -> dict[UUID, str]:
-    """By id, in the order of the names."""
+    """Returns the names by id, in the order of the names."""
     return dict(Community.objects.filter(pk__in=ids).order_by("name", "pk").values_list("pk", "name"))
 
 

@@ -24,7 +24,7 @@ from messaging.word_lists import compile_words
 from tests.markdown.cases import PARTS, REPEATED
 
 FILE = Path(__file__).parent / "slowest.json"
-LIMIT, KEPT, PART_MAX = 8, 5, 40
+LIMIT, WORST_MAX, PART_MAX = 8, 5, 40
 KNOWN = "[a]("
 OTHERS = [
     *(
@@ -82,19 +82,21 @@ def hunt(*, count: int, seed: int) -> dict[str, list[Found]]:
     rng = random.Random(seed)
     worst: dict[str, list[Found]] = {}
     for name, target in TARGETS.items():
-        pool = {part: score(target, part) for part in {*kept().get(name, ()), *rng.sample([*PARTS, *REPEATED], 12)}}
+        pool = {
+            part: score(target, part) for part in {*worst_found().get(name, ()), *rng.sample([*PARTS, *REPEATED], 12)}
+        }
         for _ in range(count):
-            best = sorted(pool, key=lambda part: pool[part], reverse=True)[: 2 * KEPT]
+            best = sorted(pool, key=lambda part: pool[part], reverse=True)[: 2 * WORST_MAX]
             if (part := _changed(rng, best)) and part not in pool:
                 pool[part] = score(target, part)
-        best = sorted(pool, key=lambda part: pool[part], reverse=True)[: 2 * KEPT]
+        best = sorted(pool, key=lambda part: pool[part], reverse=True)[: 2 * WORST_MAX]
         found = [Found(part, min(score(target, part) for _ in range(3))) for part in best]
-        worst[name] = sorted(found, key=lambda each: each.score, reverse=True)[:KEPT]
+        worst[name] = sorted(found, key=lambda each: each.score, reverse=True)[:WORST_MAX]
     _keep({name: [each.part for each in found] for name, found in worst.items()})
     return worst
 
 
-def kept() -> dict[str, list[str]]:
+def worst_found() -> dict[str, list[str]]:
     parts: dict[str, list[str]] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     return parts
 
