@@ -14,7 +14,7 @@ from messaging.models import Rendering
 from messaging.models.message import CONTENT_MAX
 from tests.api import HANDLER
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
-from tests.fuzz.slow import kept
+from tests.fuzz.slow import worst_found
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 PROSE = "Words follow words here, and end with a stop. "
@@ -62,5 +62,5 @@ def costs(text: str) -> list[float]:
 
 def test_no_text_makes_a_read_much_dearer_than_prose_makes_the_dearest() -> None:
     prose = max(costs(PROSE * (CONTENT_MAX // len(PROSE))))
-    for part in [*WORST, *(part for parts in kept().values() for part in parts[:1])]:
+    for part in [*WORST, *(part for parts in worst_found().values() for part in parts[:1])]:
         assert max(costs(part * CONTENT_MAX)) < TIMES * prose, part
