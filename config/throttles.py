@@ -45,7 +45,7 @@ ATTEMPT_LIMITS = {
     "second_factor": (env.integer("THROTTLE_SECOND_FACTOR_PER_HOUR", 20), 3600),
     # Wrong codes of programs, by person and by client network: nine letters are guessed once in 500,000,000,000.
     "device_code": (20, 3600),
-    "device_code_network": (100, 3600),
+    "device_network": (100, 3600),
     # Mails with a link that opens the sign-in, while strangers try passwords.
     "sign_in_link": (1, 24 * 3600),
 }

@@ -106,7 +106,7 @@ def find_for(person: Account, *, user_code: str, network: str) -> DeviceGrant:
 
     Codes that do not exist are counted by person and by network. Raises DeviceCodeNotFound (404), RateLimited (429).
     """
-    counters = (attempts.Counter("device_code", str(person.pk)), attempts.Counter("device_code_network", network))
+    counters = (attempts.Counter("device_code", str(person.pk)), attempts.Counter("device_network", network))
     counted = attempts.count(*counters)
     grant = DeviceGrant.objects.filter(user_digest__in=_digests("user code", normalized(user_code))).first()
     if grant is None or grant.expires_at <= database_now() or grant.person_id not in {None, person.pk}:

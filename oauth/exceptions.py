@@ -89,6 +89,9 @@ class DeviceCodeNotFound(ApiError):
     cause = "The code was mistyped, has expired, or another person has confirmed it."
     remedy = "Compare the code with what the program shows, or let the program ask for a new one."
 
+    def __init__(self) -> None:
+        super().__init__(field="user_code")
+
 
 class DeviceCodeDecided(ApiError):
     status_code = 409
