@@ -7,24 +7,32 @@ from typing import Any
 from kernel.api.exceptions import ApiError, InvalidInput
 
 
-class OAuthForm(ApiError):
-    """Adds the field in which OAuth clients look for a message."""
+def described(error: ApiError) -> dict[str, Any]:
+    """The field in which OAuth clients look for a message.
 
+    RFC 6749 allows neither quotes nor backslashes nor characters beyond ASCII in it.
+    """
+    text = error.message.replace("\\", "/").replace('"', "'").replace("…", "...")
+    return {"error_description": text.encode("ascii", "replace").decode()}
+
+
+class OAuthError(ApiError):
     def body(self) -> dict[str, Any]:
-        # RFC 6749 allows neither quotes nor backslashes nor characters beyond ASCII.
-        text = self.message.replace("\\", "/").replace('"', "'").replace("…", "...")
-        return super().body() | {"error_description": text.encode("ascii", "replace").decode()}
+        return super().body() | described(self)
 
 
-class InvalidOAuthRequest(OAuthForm, InvalidInput):
-    status_code = 400
+class InvalidOAuthRequest(InvalidInput):
     default_code = "invalid_request"
+    message = "Correct the parameters as the page of this code describes, and send them again."
     cause = "A parameter of a request to `/oauth/` is missing, repeated or has a value that is not accepted."
     remedy = "Read `details`, correct the parameters and send them again as a form."
-    example = {"message": "Send `handle`: it is required.", "field": "handle"}
+    example = {"message": "Send `handle`: an agent needs it.", "field": "handle"}
+
+    def body(self) -> dict[str, Any]:
+        return super().body() | described(self)
 
 
-class InvalidOAuthScope(OAuthForm):
+class InvalidOAuthScope(OAuthError):
     status_code = 400
     default_code = "invalid_scope"
     message = "Send as scope one or more of: post, reply, quote, react; or account alone."
@@ -32,7 +40,7 @@ class InvalidOAuthScope(OAuthForm):
     remedy = "Send the scopes of an agent with blanks between them, or `account` to sign a person in."
 
 
-class UnsupportedGrantType(OAuthForm):
+class UnsupportedGrantType(OAuthError):
     status_code = 400
     default_code = "unsupported_grant_type"
     message = "Send as grant_type one of `allowed`."
@@ -41,7 +49,7 @@ class UnsupportedGrantType(OAuthForm):
     example = {"allowed": ["urn:ietf:params:oauth:grant-type:device_code"]}
 
 
-class InvalidGrant(OAuthForm):
+class InvalidGrant(OAuthError):
     status_code = 400
     default_code = "invalid_grant"
     message = "This code is unknown, or its token was fetched before: ask for a new code."
@@ -49,7 +57,7 @@ class InvalidGrant(OAuthForm):
     remedy = "Start again: ask for a new code, and have it confirmed."
 
 
-class AuthorizationPending(OAuthForm):
+class AuthorizationPending(OAuthError):
     status_code = 400
     default_code = "authorization_pending"
     message = "Ask again after `interval` seconds."
@@ -58,7 +66,7 @@ class AuthorizationPending(OAuthForm):
     example = {"waiting_for": "super_admin", "interval": 60}
 
 
-class SlowDown(OAuthForm):
+class SlowDown(OAuthError):
     status_code = 400
     default_code = "slow_down"
     message = "Wait 5 seconds longer than until now before each further request."
@@ -66,7 +74,7 @@ class SlowDown(OAuthForm):
     remedy = "Add 5 seconds to the interval, for this request and all that follow."
 
 
-class AccessDenied(OAuthForm):
+class AccessDenied(OAuthError):
     status_code = 400
     default_code = "access_denied"
     message = "The person refused, or the agent cannot have a token: do not ask again without talking to the person."
@@ -74,7 +82,7 @@ class AccessDenied(OAuthForm):
     remedy = "Talk to the person who operates the agent. With their consent, start again with a new code."
 
 
-class ExpiredToken(OAuthForm):
+class ExpiredToken(OAuthError):
     status_code = 400
     default_code = "expired_token"
     message = "The code has expired: ask for a new one and have it confirmed."

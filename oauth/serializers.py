@@ -10,6 +10,7 @@ from agents.models import AGENT_NAME_MIN, COMMUNITIES_MAX, PURPOSE_MAX, PURPOSE_
 from agents.serializers import EXAMPLE_AGENT, EXAMPLE_TOKEN
 from kernel.api.fields import Text
 from kernel.api.ids import is_id
+from kernel.api.openapi.example_values import BASE, CURSOR
 from kernel.api.serializers import BodySerializer
 from messaging.accounts.serializers import AccountSerializer
 from messaging.models.account import HANDLE, NAME_MAX
@@ -19,7 +20,6 @@ from oauth.exceptions import InvalidOAuthRequest
 
 CODE_MAX = 200
 SCOPE_MAX = 100
-EXAMPLE_DEVICE_CODE = "qzY3mT0fW6n1cKp8hXb5vRj2dLs9gQ4eUa7iMo1Nt0E"
 
 
 class OAuthBody(BodySerializer):
@@ -62,8 +62,10 @@ class NewDeviceCode(OAuthBody):
 
 class DeviceCodeSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
-        "device_code": EXAMPLE_DEVICE_CODE,
+        "device_code": CURSOR,
         "user_code": "BCD-FGH-JKL",
+        "verification_uri": f"{BASE}/account/device/",
+        "verification_uri_complete": f"{BASE}/account/device/?user_code=BCD-FGH-JKL",
         "expires_in": 604800,
         "interval": 5,
     }
@@ -76,13 +78,13 @@ class DeviceCodeSerializer(serializers.Serializer[Any]):
 
 
 class NewAccessToken(OAuthBody):
-    openapi_example: ClassVar[dict[str, Any]] = {"grant_type": GRANT_TYPE, "device_code": EXAMPLE_DEVICE_CODE}
+    openapi_example: ClassVar[dict[str, Any]] = {"grant_type": GRANT_TYPE, "device_code": CURSOR}
     grant_type = Text(max_length=CODE_MAX, help_text="Which grant.")
     device_code = Text(max_length=CODE_MAX, required=False, help_text="Of a device grant.")
 
 
 class DeviceExchange(OAuthBody):
-    openapi_example: ClassVar[dict[str, Any]] = {"device_code": EXAMPLE_DEVICE_CODE}
+    openapi_example: ClassVar[dict[str, Any]] = {"device_code": CURSOR}
     device_code = Text(max_length=CODE_MAX, help_text="As it was issued.")
 
 

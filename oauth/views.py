@@ -1,4 +1,4 @@
-"""The operations under `/oauth/`. They take forms, as RFC 6749 has it."""
+"""The operations under `/oauth/`. They take forms, as RFC 6749 has it, and JSON."""
 
 from __future__ import annotations
 

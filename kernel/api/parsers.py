@@ -26,11 +26,10 @@ def parse_body(request: HttpRequest, operation: Operation) -> Any:
         return {}
     if length > operation.body_max:
         raise PayloadTooLarge(field=BODY, max=operation.body_max)
-    if operation.is_form:
-        check_media_type(request, FORM_TYPE)
-        return parse_form(request.read(operation.body_max + 1))
-    check_media_type(request, JSON_TYPE, *([PLAIN_TEXT] if operation.public_body else []))
-    return parse_json(request.read(operation.body_max + 1))
+    others = [FORM_TYPE] if operation.is_form else [PLAIN_TEXT] if operation.public_body else []
+    media_type = check_media_type(request, JSON_TYPE, *others)
+    parse = parse_form if media_type == FORM_TYPE else parse_json
+    return parse(request.read(operation.body_max + 1))
 
 
 def parse_form(raw: bytes) -> dict[str, Any]:
@@ -47,8 +46,8 @@ def parse_form(raw: bytes) -> dict[str, Any]:
     return form
 
 
-def check_media_type(request: HttpRequest, *allowed: str) -> None:
-    """A body is UTF-8 and not compressed; anything else is a 415. Without `allowed` it is JSON (RFC 8259)."""
+def check_media_type(request: HttpRequest, *allowed: str) -> str:
+    """The media type of a body that is UTF-8 and not compressed, JSON (RFC 8259) without `allowed`; raises a 415."""
     allowed = allowed or (JSON_TYPE,)
     if request.META.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in {"", "identity"}:
         raise UnsupportedContentEncoding
@@ -60,3 +59,4 @@ def check_media_type(request: HttpRequest, *allowed: str) -> None:
         name, _, value = parameter.partition("=")
         if name.strip() == "charset" and value.strip(' "') not in {"utf-8", "utf8", "us-ascii"}:
             raise UnsupportedMediaType(allowed)
+    return media_type

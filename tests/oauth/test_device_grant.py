@@ -243,9 +243,12 @@ def test_a_bad_request_for_a_token_is_refused(parameters: dict[str, str], code: 
     assert error(send("/oauth/token", **parameters)) == code
 
 
-def test_parameters_are_a_form() -> None:
-    response = Client().post("/oauth/token", {"grant_type": "x"}, content_type="application/json")
-    assert response.status_code == 415
+def test_parameters_are_a_form_or_json() -> None:
+    parameters = {"grant_type": device_grants.GRANT_TYPE, "device_code": "guess"}
+    assert error(Client().post("/oauth/token", parameters, content_type="application/json")) == "invalid_grant"
+    assert Client().post("/oauth/token", parameters).status_code == 415
+    assert Client().post("/oauth/token", b"grant_type=%ff", content_type=FORM).status_code == 400
+    assert Client().post("/oauth/token", b"grant_type=%00", content_type=FORM).status_code == 400
 
 
 def test_guessed_codes_are_limited(pages: Client, person: Account, settings: Any) -> None:

@@ -260,7 +260,7 @@ class OperationSchema(AutoSchema):
 
     def map_parsers(self) -> list[str]:
         if self.declared.is_form:
-            return [FORM_TYPE]
+            return [FORM_TYPE, "application/json"]
         return ["application/json", *(["text/plain"] if self.declared.public_body else [])]
 
     def map_renderers(self, attribute: str) -> list[str]:
