@@ -20,7 +20,7 @@ from django_mcpz.server import MCPServer, public
 
 from config.version import VERSION
 from kernel.api.credentials import Credential, CredentialKind
-from kernel.api.exceptions import ApiError
+from kernel.api.exceptions import AgentScopeMissing, ApiError, NotAuthenticated
 from kernel.api.operations import operation
 from kernel.api.parsers import check_media_type
 from kernel.api.requests import ApiRequest, Response
@@ -65,7 +65,7 @@ class Caller(NamedTuple):
 
 
 @lru_cache(maxsize=SERVERS_MAX)
-def server_for(caller: Caller, *, is_call: bool = False) -> MCPServer:
+def server_for(caller: Caller, *, is_call: bool = False, lists_all: bool = False) -> MCPServer:
     """The server that lists the tools of the caller. That of a call has all: those of others say what they need."""
     server = MCPServer(
         name=NAME,
@@ -76,7 +76,7 @@ def server_for(caller: Caller, *, is_call: bool = False) -> MCPServer:
         auth=public,
     )
     for tool in TOOLS:
-        if is_call or caller.sees(tool):
+        if is_call or lists_all or caller.sees(tool):
             _register(server, tool, caller)
     return server
 
@@ -111,7 +111,7 @@ def _schema_for(tool: Tool, caller: Caller) -> dict[str, Any]:
 def _properties_for(tool: Tool, caller: Caller) -> Iterator[tuple[str, Any]]:
     for name, declared in tool.schema["properties"].items():
         scope = tool.scope_of_argument.get(name)
-        if scope is not None and not caller.may(scope):
+        if scope is not None and not (caller.may(scope) or _lists_all(caller)):
             continue
         if name == "communityId" and caller.communities:
             yield name, {"type": "string", "enum": list(caller.communities)}
@@ -137,7 +137,30 @@ class McpViewSet(ApiViewSet):
             error = {"code": PARSE_ERROR, "message": refusal.message, "data": refusal.body()}
             return _error(HTTPStatus.BAD_REQUEST, message_id=_id_in(http_request.body), **error)
         is_call = isinstance(message, dict) and message.get("method") == "tools/call"
-        return server_for(Caller.of(request.auth), is_call=is_call)(http_request)
+        caller = Caller.of(request.auth)
+        if settings.OAUTH and is_call:
+            _require_right(message, caller)
+        return server_for(caller, is_call=is_call, lists_all=_lists_all(caller))(http_request)
+
+
+def _lists_all(caller: Caller) -> bool:
+    """With OAuth a client without a token gets one by calling a tool that needs it, so it has to know the tool."""
+    return settings.OAUTH and not caller.has_account
+
+
+def _require_right(message: dict[str, Any], caller: Caller) -> None:
+    """Refuse a call over HTTP, at which clients begin OAuth, where a tool of this name needs a token or a scope.
+
+    Raises NotAuthenticated (401), AgentScopeMissing (403).
+    """
+    parameters = message.get("params")
+    name = parameters.get("name") if isinstance(parameters, dict) else None
+    tool = next((each for each in TOOLS if each.name == name), None)
+    if tool is None or caller.sees(tool):
+        return
+    if not caller.has_account:
+        raise NotAuthenticated
+    raise AgentScopeMissing(min(tool.scopes), needed=tool.scopes, allowed=caller.scopes or ())
 
 
 def _is_own_origin(request: HttpRequest) -> bool:

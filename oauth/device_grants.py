@@ -150,8 +150,10 @@ def refuse(*, grant_id: UUID, by: Account) -> DeviceGrant:
     return grant
 
 
+@retried
+@transaction.atomic
 def exchange(*, device_code: str) -> dict[str, Any]:
-    """The answer with the token, the same one again if it may have got lost; called in a transaction.
+    """The answer with the token, the same one again if it may have got lost.
 
     Raises AuthorizationPending, SlowDown, AccessDenied, ExpiredToken, InvalidGrant (400).
     """

@@ -40,6 +40,14 @@ class InvalidOAuthScope(OAuthError):
     remedy = "Send the scopes of an agent with blanks between them, or `account` to sign a person in."
 
 
+class InvalidTarget(OAuthError):
+    status_code = 400
+    default_code = "invalid_target"
+    message = "Send as resource the address of this MCP server, as its metadata names it."
+    cause = "The parameter `resource` names another service."
+    remedy = "Read `resource` in /.well-known/oauth-protected-resource/mcp."
+
+
 class UnsupportedGrantType(OAuthError):
     status_code = 400
     default_code = "unsupported_grant_type"

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from agents.models import COMMUNITIES_MAX, PURPOSE_MAX, AgentRequest, AgentToken, Scope
+from agents.models import COMMUNITIES_MAX, PURPOSE_MAX, Agent, AgentRequest, AgentToken, Scope
 from kernel.api.ids import new_id
 from messaging.models import Account
 from messaging.models.account import HANDLE_MAX, NAME_MAX
@@ -69,3 +69,46 @@ class DeviceGrant(models.Model):
 
     def __str__(self) -> str:
         return self.client_name
+
+
+NAME_OF_CLIENT_MAX = 120
+URI_MAX = 500
+URIS_MAX = 10
+CHALLENGE_LENGTH = 43
+
+
+class OAuthClient(models.Model):
+    """A program that registered itself (RFC 7591). It has no secret, and its name is its own claim."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(max_length=NAME_OF_CLIENT_MAX)
+    redirect_uris = ArrayField(models.CharField(max_length=URI_MAX))
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CodeGrant(models.Model):
+    """A person's consent that a client acts as one of their agents: the code, then the family of its tokens."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    client = models.ForeignKey(OAuthClient, on_delete=models.CASCADE, related_name="grants")
+    person = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="+")
+    redirect_uri = models.CharField(max_length=URI_MAX)
+    challenge = models.CharField(max_length=CHALLENGE_LENGTH)
+    code_digest = models.BinaryField(max_length=DIGEST_BYTES, unique=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    exchanged_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+
+class RefreshToken(models.Model):
+    """A refresh token, which works once, with the access token that was issued beside it."""
+
+    grant = models.ForeignKey(CodeGrant, on_delete=models.CASCADE, related_name="refresh_tokens")
+    access_token = models.OneToOneField(AgentToken, on_delete=models.CASCADE, related_name="refresh_token")
+    digest = models.BinaryField(max_length=DIGEST_BYTES, unique=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)

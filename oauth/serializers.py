@@ -17,6 +17,7 @@ from messaging.models.account import HANDLE, NAME_MAX
 from messaging.serializer_fields import Name
 from oauth.device_grants import GRANT_TYPE
 from oauth.exceptions import InvalidOAuthRequest
+from oauth.models import NAME_OF_CLIENT_MAX, URI_MAX, URIS_MAX
 
 CODE_MAX = 200
 SCOPE_MAX = 100
@@ -81,11 +82,69 @@ class NewAccessToken(OAuthBody):
     openapi_example: ClassVar[dict[str, Any]] = {"grant_type": GRANT_TYPE, "device_code": CURSOR}
     grant_type = Text(max_length=CODE_MAX, help_text="Which grant.")
     device_code = Text(max_length=CODE_MAX, required=False, help_text="Of a device grant.")
+    code = Text(max_length=CODE_MAX, required=False, help_text="Of the redirect.")
+    code_verifier = Text(max_length=CODE_MAX, required=False, help_text="What the S256 challenge was made of.")
+    redirect_uri = Text(max_length=URI_MAX, required=False, help_text="As it was sent for the code.")
+    refresh_token = Text(max_length=CODE_MAX, required=False, help_text="Each works once.")
+    client_id = Text(max_length=CODE_MAX, required=False, help_text="From the registration.")
+    resource = Text(max_length=URI_MAX, required=False, help_text="The address of this MCP server.")
 
 
 class DeviceExchange(OAuthBody):
     openapi_example: ClassVar[dict[str, Any]] = {"device_code": CURSOR}
     device_code = Text(max_length=CODE_MAX, help_text="As it was issued.")
+
+
+class CodeExchange(OAuthBody):
+    openapi_example: ClassVar[dict[str, Any]] = {}
+    code = Text(max_length=CODE_MAX, help_text="Of the redirect.")
+    client_id = Text(max_length=CODE_MAX, help_text="From the registration.")
+    code_verifier = Text(max_length=CODE_MAX, help_text="What the S256 challenge was made of.")
+    redirect_uri = Text(max_length=URI_MAX, help_text="As it was sent for the code.")
+    resource = Text(max_length=URI_MAX, required=False, help_text="The address of this MCP server.")
+
+
+class RefreshExchange(OAuthBody):
+    openapi_example: ClassVar[dict[str, Any]] = {}
+    refresh_token = Text(max_length=CODE_MAX, help_text="Each works once.")
+    client_id = Text(max_length=CODE_MAX, help_text="From the registration.")
+    resource = Text(max_length=URI_MAX, required=False, help_text="The address of this MCP server.")
+
+
+class NewClient(OAuthBody):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "client_name": "Example Editor",
+        "redirect_uris": ["http://127.0.0.1/callback"],
+    }
+    redirect_uris = serializers.ListField(
+        child=Text(max_length=URI_MAX), max_length=URIS_MAX, help_text="https, or http on a loopback address."
+    )
+    client_name = Text(max_length=NAME_OF_CLIENT_MAX, required=False, help_text="What the consent page shows.")
+
+
+class ClientSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "client_id": "0199f000-0000-7000-8000-000000000000",
+        "client_id_issued_at": 1760000000,
+        "client_name": "Example Editor",
+        "redirect_uris": ["http://127.0.0.1/callback"],
+        "token_endpoint_auth_method": "none",
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+    }
+    client_id = serializers.CharField(help_text="For the parameters of that name.")
+    client_id_issued_at = serializers.IntegerField(help_text="In seconds since 1970.")
+    client_name = serializers.CharField(help_text="What the consent page shows.")
+    redirect_uris = serializers.ListField(child=serializers.CharField(), help_text="As they were sent.")
+    token_endpoint_auth_method = serializers.CharField(help_text="`none`: there is no secret.")
+    grant_types = serializers.ListField(child=serializers.CharField(), help_text="What it may use.")
+    response_types = serializers.ListField(child=serializers.CharField(), help_text="What it may ask for.")
+
+
+class RevokedToken(OAuthBody):
+    openapi_example: ClassVar[dict[str, Any]] = {"token": CURSOR, "client_id": "0199f000-0000-7000-8000-000000000000"}
+    token = Text(max_length=CODE_MAX, help_text="An access or refresh token.")
+    client_id = Text(max_length=CODE_MAX, help_text="From the registration.")
 
 
 class AccessTokenSerializer(serializers.Serializer[Any]):

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from rest_framework.decorators import action
 
+from agents.models import Scope
 from kernel.api.addresses import truncated_network
 from kernel.api.credentials import CredentialKind
+from kernel.api.exception_handler import read_only
+from kernel.api.exceptions import NotFound
 from kernel.api.operations import operation
+from kernel.api.public_documents import any_origin
 from kernel.api.requests import ApiRequest, Response
 from kernel.api.serializers import validated
 from kernel.api.viewsets import ApiViewSet
-from oauth import device_grants, exceptions, serializers
+from oauth import code_grants, device_grants, exceptions, serializers
 
 PUBLIC = {CredentialKind.PUBLIC}
 PRIVATE = {"Cache-Control": "no-store"}
@@ -29,9 +34,14 @@ class GrantType(NamedTuple):
     exchange: Callable[..., dict[str, Any]]
 
 
-GRANT_TYPES: Mapping[str, GrantType] = {
+GRANT_TYPES: dict[str, GrantType] = {
     device_grants.GRANT_TYPE: GrantType(serializers.DeviceExchange, device_grants.exchange),
 }
+if settings.OAUTH:
+    GRANT_TYPES |= {
+        code_grants.CODE_TYPE: GrantType(serializers.CodeExchange, code_grants.exchange_code),
+        code_grants.REFRESH_TYPE: GrantType(serializers.RefreshExchange, code_grants.refresh),
+    }
 
 
 class OAuthViewSet(ApiViewSet):
@@ -77,10 +87,12 @@ class OAuthViewSet(ApiViewSet):
             exceptions.ExpiredToken,
             exceptions.InvalidGrant,
             exceptions.InvalidOAuthRequest,
+            exceptions.InvalidTarget,
             exceptions.SlowDown,
             exceptions.UnsupportedGrantType,
         ),
         throttle="oauth_token",
+        is_atomic=False,
     )
     def token(self, request: ApiRequest) -> Response:
         """Fetch the token of a grant.
@@ -91,3 +103,93 @@ class OAuthViewSet(ApiViewSet):
         if grant_type is None:
             raise exceptions.UnsupportedGrantType(allowed=list(GRANT_TYPES))
         return Response(grant_type.exchange(**validated(grant_type.parameters, request.data)), headers=PRIVATE)
+
+    @action(detail=False, methods=["post"])
+    @operation(
+        "createClient",
+        callers=PUBLIC,
+        body=serializers.NewClient,
+        response=serializers.ClientSerializer,
+        status=201,
+        errors=(exceptions.InvalidOAuthRequest, NotFound),
+        throttle="device_authorization",
+    )
+    def register(self, request: ApiRequest) -> Response:
+        """Register a program that speaks MCP (RFC 7591), with OAUTH=1."""
+        _require_oauth()
+        client = code_grants.register(**self.body())
+        answer = {
+            "client_id": str(client.pk),
+            "client_id_issued_at": int(client.created_at.timestamp()),
+            "client_name": client.name,
+            "redirect_uris": client.redirect_uris,
+            "token_endpoint_auth_method": "none",
+            "grant_types": [code_grants.CODE_TYPE, code_grants.REFRESH_TYPE],
+            "response_types": ["code"],
+        }
+        return Response(answer, status=201, headers=PRIVATE)
+
+    @action(detail=False, methods=["post"])
+    @operation(
+        "revokeClientToken",
+        callers=PUBLIC,
+        is_form=True,
+        body=serializers.RevokedToken,
+        response={"type": "object"},
+        errors=(exceptions.InvalidOAuthRequest, NotFound),
+        throttle="oauth_token",
+    )
+    def revoke(self, request: ApiRequest) -> Response:
+        """End the tokens of a program's consent (RFC 7009), with OAUTH=1."""
+        _require_oauth()
+        code_grants.revoke(**self.body())
+        return Response({}, headers=PRIVATE)
+
+
+def _require_oauth() -> None:
+    if not settings.OAUTH:
+        raise NotFound
+
+
+@any_origin
+@read_only
+def protected_resource(_request: HttpRequest) -> HttpResponse:
+    """RFC 9728, at the address with the path of the resource, which clients try first, and at the one without."""
+    if not settings.OAUTH:
+        raise Http404
+    return JsonResponse(
+        {
+            "resource": code_grants.resource(),
+            "authorization_servers": [settings.BASE_URL],
+            "scopes_supported": Scope.values,
+            "bearer_methods_supported": ["header"],
+            "resource_name": "Community Messaging",
+        }
+    )
+
+
+@any_origin
+@read_only
+def authorization_server(_request: HttpRequest) -> HttpResponse:
+    """RFC 8414."""
+    if not settings.OAUTH:
+        raise Http404
+    base = settings.BASE_URL
+    return JsonResponse(
+        {
+            "issuer": base,
+            "authorization_endpoint": f"{base}/account/authorize/",
+            "token_endpoint": f"{base}/oauth/token",
+            "registration_endpoint": f"{base}/oauth/register",
+            "revocation_endpoint": f"{base}/oauth/revoke",
+            "device_authorization_endpoint": f"{base}/oauth/device_authorization",
+            "scopes_supported": Scope.values,
+            "response_types_supported": ["code"],
+            "response_modes_supported": ["query"],
+            "grant_types_supported": list(GRANT_TYPES),
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": ["none"],
+            "revocation_endpoint_auth_methods_supported": ["none"],
+            "authorization_response_iss_parameter_supported": True,
+        }
+    )

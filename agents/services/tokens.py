@@ -56,8 +56,16 @@ def create_token(
 
 def add_token(agent: Agent, *, by: Account, label: str, expires_in_days: int) -> tuple[AgentToken, str]:
     """Create a token of an agent that the caller has locked. Raises TooManyActiveTokens (409)."""
-    if agent.tokens.active().count() >= ACTIVE_MAX:
+    # Those that a program gets for an hour at a time (the app oauth) do not count.
+    if agent.tokens.active().filter(refresh_token=None).count() >= ACTIVE_MAX:
         raise TooManyActiveTokens(max=ACTIVE_MAX)
+    return issue_token(agent, by=by, label=label, lifetime=timedelta(days=expires_in_days))
+
+
+def issue_token(
+    agent: Agent, *, by: Account, label: str, lifetime: timedelta, expiry_announced_at: datetime | None = None
+) -> tuple[AgentToken, str]:
+    """Create a token of an agent that the caller has locked, without counting those that it has."""
     value, now = tokens.mint(), database_now()
     row = AgentToken.objects.create(
         agent=agent,
@@ -66,7 +74,8 @@ def add_token(agent: Agent, *, by: Account, label: str, expires_in_days: int) ->
         label=label,
         created_by=by,
         created_at=now,
-        expires_at=now + timedelta(days=expires_in_days),
+        expires_at=now + lifetime,
+        expiry_announced_at=expiry_announced_at,
     )
     return row, value
 
