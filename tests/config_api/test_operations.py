@@ -114,6 +114,8 @@ BEYOND = [
     Row("createPanelToken", "POST", "/api/auth/panel-token", {PUBLIC}),
     Row("createDeviceCode", "POST", "/oauth/device_authorization", {PUBLIC}),
     Row("createToken", "POST", "/oauth/token", {PUBLIC}),
+    Row("createClient", "POST", "/oauth/register", {PUBLIC}),
+    Row("revokeClientToken", "POST", "/oauth/revoke", {PUBLIC}),
     Row("getAgentSelf", "GET", "/v1/agent/self", {AGENT}),
     Row("listChanges", "GET", "/v1/changes", {PUBLIC}),
     Row("streamChanges", "GET", "/v1/changes/stream", {PUBLIC}),
