@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 
@@ -51,13 +51,13 @@ from agents.services import (
     revoke_token,
     rotate_token,
 )
+from kernel.api.context import ApiContext, ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import SuperAdminRequired
 from kernel.api.fields import ListQuery
-from kernel.api.ids import id_in_path
 from kernel.api.openapi.example_values import TIME
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
 from kernel.writes.idempotency import Replay
@@ -123,9 +123,8 @@ class AgentSelfViewSet(ApiViewSet):
 PERSON = {CredentialKind.PERSON}
 
 
-def authorize_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
-    token_id = id_in_path(request, missing=InvalidTokenId)
-    require_revocable(token_id=token_id, by=request.user)  # type: ignore[arg-type]
+def authorize_replay(api: ApiContext, _replay: Replay) -> None:
+    require_revocable(token_id=api.path_id(InvalidTokenId), by=api.credential.user)
 
 
 class AgentTokenViewSet(ListModelMixin, ApiViewSet):

@@ -57,8 +57,9 @@ class Operation:
     scopes_of_body: Callable[[Body], Set[str]] | None = None
     # Refuses a body that the credential may not send.
     authorize: Callable[[Credential, Body], None] | None = None
-    # Refuses to replay a response (`kernel.writes.idempotency.Replay`) to a client that has lost the right to it.
-    authorize_replay: Callable[[HttpRequest, Body, Any], None] | None = None
+    # Refuses to replay a response to a client that has lost the right to it. It gets the context of the request
+    # (`kernel.api.context.ApiContext`) and the response (`kernel.writes.idempotency.Replay`).
+    authorize_replay: Callable[[Any, Any], None] | None = None
     # Whether `?dryRun=true` runs the write and rolls it back (`is_dry_run`).
     has_dry_run: bool = False
     # A write without a credential whose services open their transactions themselves: it does something long before.
@@ -187,11 +188,8 @@ def operation_of(view: Any, method: str) -> Operation | None:
     if not actions:
         return None
     name = method.lower()
-    return operation_of_action(view.cls, actions.get("get" if name == "head" else name))
-
-
-def operation_of_action(viewset: type, action: str | None) -> Operation | None:
-    return getattr(getattr(viewset, action or "", None), "operation", None)
+    action = actions.get("get" if name == "head" else name)
+    return getattr(getattr(view.cls, action or "", None), "operation", None)
 
 
 def all_operations() -> Iterator[tuple[str, str, Operation]]:

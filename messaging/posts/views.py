@@ -12,15 +12,15 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.http import HttpRequest
 from drf_spectacular.utils import OpenApiResponse
 
+from kernel.api.context import ApiContext, ApiRequest
 from kernel.api.credentials import Credential, CredentialKind
 from kernel.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidParameter, PayloadTooLarge
-from kernel.api.ids import id_in_path, is_id
+from kernel.api.ids import is_id
 from kernel.api.operations import operation, uncharged
 from kernel.api.pagination import CursorPage, envelope
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet
 from kernel.writes.idempotency import Replay
 from kernel.writes.rate_limits import RateLimitUsage
@@ -95,9 +95,9 @@ def authorize(credential: Credential, body: Mapping[str, Any]) -> None:
         credential.require_community(None if community_id is None else UUID(community_id))
 
 
-def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Replay) -> None:
+def authorize_replay(api: ApiContext, replay: Replay) -> None:
     """Checks the scopes and the community of the stored post: the body of a retry may differ."""
-    credential: Credential = request.auth  # type: ignore[attr-defined]
+    credential = api.credential
     post = orjson.loads(replay.body)
     community_id = post["communityId"] and UUID(post["communityId"])
     credential.require_scopes(scopes_of_body(post))
@@ -106,23 +106,23 @@ def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Rep
         refuse_banned(communities=[community_id], auth=credential)
 
 
-def authorize_edit_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
+def authorize_edit_replay(api: ApiContext, _replay: Replay) -> None:
     """Checks the scopes and the community of the post in the path."""
-    post = _own_post(request)
+    post = _own_post(api)
     if post.community_id is not None:
-        refuse_banned(communities=[post.community_id], auth=request.auth)  # type: ignore[attr-defined]
+        refuse_banned(communities=[post.community_id], auth=api.credential)
 
 
-def authorize_deletion_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
+def authorize_deletion_replay(api: ApiContext, _replay: Replay) -> None:
     """The same, but a banned account may delete its posts."""
-    _own_post(request)
+    _own_post(api)
 
 
-def _own_post(request: HttpRequest) -> Message:
-    post = Message.objects.filter(pk=id_in_path(request, missing=MessageNotFound)).first()
+def _own_post(api: ApiContext) -> Message:
+    post = Message.objects.filter(pk=api.path_id(MessageNotFound)).first()
     if post is None:
         raise MessageNotFound
-    require_rights(auth=request.auth, post=post)  # type: ignore[attr-defined]
+    require_rights(auth=api.credential, post=post)
     return post
 
 
