@@ -14,7 +14,7 @@ from django.test import RequestFactory, override_settings
 
 from config.throttles import SOFT_THROTTLES
 from kernel.changes.models import ChangeLog
-from kernel.writes.idempotency import IdempotentRequest
+from kernel.writes.idempotency import IdempotencyKey, IdempotentRequest
 from tests.api import Answer, Api
 from tests.embeds.making import an_embed
 from tests.openapi import document
@@ -100,8 +100,9 @@ def conflict(case: Case) -> Answer:
         return case.send(body=case.call.body | {"handle": case.world.owner.handle})
     request = RequestFactory().generic(case.call.method, case.call.path, headers={"Idempotency-Key": "in progress"})
     account_id = case.world.account_id(case.column)
-    keyed = IdempotentRequest.of(request, account_id=account_id, body=case.call.body)
-    assert keyed is not None
+    key = IdempotencyKey.of(request)
+    assert key is not None
+    keyed = IdempotentRequest(account_id, key, b"")
     with psycopg.connect(**connection.get_connection_params()) as elsewhere:
         elsewhere.execute("SELECT pg_advisory_lock(%s)", [keyed.values["key_lock"]])
         return case.send(key="in progress")
