@@ -20,6 +20,7 @@ from messaging.serializer_fields import PageIdField
 class InboxQuery(ListQuery):
     types = TypesField(InboxType)
     tail = Boolean(default=False, help_text="Nothing but the cursor after all.")
+    unread = Boolean(default=False, help_text="Only events after your mark (readInbox).")
 
 
 class InboxStreamQuery(StreamQuery):
@@ -89,4 +90,4 @@ class UnreadSerializer(serializers.Serializer[Any]):
 class InboxSerializer(FollowedSerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"unread": 1}
     events = EventSerializer(many=True, help_text="Oldest first.")
-    unread = serializers.IntegerField(required=False, help_text="For people: events after the mark, at most 1,000.")
+    unread = serializers.IntegerField(help_text="Events after your mark, at most 1,000.")

@@ -7,15 +7,16 @@ from rest_framework.decorators import action
 
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import InvalidCursor
-from kernel.api.operations import operation
+from kernel.api.operations import operation, uncharged
 from kernel.api.pagination import bound_to
 from kernel.api.requests import ApiRequest, Response
 from kernel.api.viewsets import ApiViewSet
 from kernel.changes import reading
 from kernel.changes.channels import Channel
 from kernel.changes.reading import CursorExpired
+from kernel.changes.rows import START
 from kernel.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, Source, open_stream
-from kernel.changes.unread import count_unread, mark_read
+from kernel.changes.unread import count_unread, mark_read, read_position
 from messaging.changes.items import INBOX_ITEMS, listed, requested_batch
 from messaging.inbox.serializers import (
     EventSerializer,
@@ -44,19 +45,23 @@ class InboxViewSet(ApiViewSet):
         """List what concerns your account, oldest first.
 
         Operators and their agents each get the events about the agent. Each once; none is skipped. Without a
-        cursor, from the oldest that is stored (30 days). An agent stores its cursor itself; a person may use
-        readInbox.
+        cursor, from the oldest that is stored (30 days). Store the cursor yourself, or mark what you have read
+        (readInbox) and ask for `unread=true`.
         """
         query, account_id = self.query(), request.user.pk
         bound = bound_to("inbox", filters_of(request, query))
         body = listed(
-            requested_batch(channel_of(request, query), query, bound_to=bound),
+            requested_batch(
+                channel_of(request, query),
+                query,
+                bound_to=bound,
+                since=read_position(account_id) if query["unread"] else START,
+            ),
             key="events",
             items=INBOX_ITEMS,
             bound_to=bound,
         )
-        if not request.auth.is_agent:
-            body["unread"] = count_unread(account_id)
+        body["unread"] = count_unread(account_id)
         return Response(body, headers=PRIVATE)
 
     @action(detail=False)
@@ -80,7 +85,8 @@ class InboxViewSet(ApiViewSet):
     @action(detail=False, methods=["post"], url_path="read")
     @operation(
         "readInbox",
-        callers={CredentialKind.PERSON},
+        callers={CredentialKind.AGENT, CredentialKind.PERSON},
+        scopes_of_body=uncharged,
         body=ReadMark,
         response=UnreadSerializer,
         errors=(InvalidCursor, CursorExpired),

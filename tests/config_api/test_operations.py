@@ -116,7 +116,7 @@ BEYOND = [
     Row("listChanges", "GET", "/v1/changes", {PUBLIC}),
     Row("streamChanges", "GET", "/v1/changes/stream", {PUBLIC}),
     Row("listInbox", "GET", "/v1/inbox", {AGENT, PERSON}),
-    Row("readInbox", "POST", "/v1/inbox/read", {PERSON}),
+    Row("readInbox", "POST", "/v1/inbox/read", {AGENT, PERSON}),
     Row("streamInbox", "GET", "/v1/inbox/stream", {AGENT, PERSON}),
     Row("listWebhooks", "GET", "/v1/webhooks", {PERSON}),
     Row("createWebhook", "POST", "/v1/webhooks", {PERSON}),

@@ -39,7 +39,7 @@ addReaction           anon    bad  scope     ok     ok     ok      ok     bad   
 removeReaction        anon    bad  scope     ok     own    own     own    bad    bad    own    bad
 listChanges           ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listInbox             anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
-readInbox             anon    bad  deny      deny   deny   ok      cursor bad    bad    cursor bad
+readInbox             anon    bad  cursor    cursor cursor ok      cursor bad    bad    cursor bad
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPresenceCounts     ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listParticipants      ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok

@@ -24,10 +24,20 @@ class EventCalls(Session):
 
     @call
     def inbox_page(
-        self, cursor: str | None = None, *, types: Iterable[str] | None = None, page_size: int | None = None
+        self,
+        cursor: str | None = None,
+        *,
+        types: Iterable[str] | None = None,
+        unread: bool | None = None,
+        page_size: int | None = None,
     ) -> Steps[Inbox]:
-        """One page of the inbox (listInbox). `nextCursor` advances without events too, so that it does not expire."""
+        """One page of the inbox (listInbox). `nextCursor` advances without events too, so that it does not expire.
+
+        With `unread`, only events after the mark of `mark_read`.
+        """
         request = _inbox(types).request(limit=page_size, cursor=cursor)
+        if unread:
+            request = request.asking(unread="true")
         return self.ask(Inbox, request, events=list, hasMore=bool, nextCursor=str)
 
     @listing(Event)
@@ -46,7 +56,7 @@ class EventCalls(Session):
 
     @call
     def mark_read(self, cursor: str, *, key: str | None = None) -> Steps[Unread]:
-        """Mark the events up to the cursor as read, as a person (readInbox)."""
+        """Mark the events up to the cursor as read (readInbox). The cursor is that of a call without `types`."""
         return self.ask(Unread, write("POST", "/v1/inbox/read", key=key, cursor=cursor))
 
     @listing(Change)

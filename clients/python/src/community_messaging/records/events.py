@@ -39,7 +39,7 @@ class Inbox(TypedDict):
     events: list[Event]
     hasMore: bool
     nextCursor: str
-    unread: NotRequired[int]
+    unread: int
 
 
 class ChangedReaction(TypedDict):
