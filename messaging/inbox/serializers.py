@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from rest_framework import serializers
 
 from kernel.api.fields import Boolean, CursorText, ListQuery
-from kernel.api.openapi.example_values import CURSOR, ID
+from kernel.api.openapi.example_values import CURSOR, ID, TIME
 from kernel.api.serializers import BodySerializer
 from kernel.changes.streams.opening import StreamQuery
 from messaging.accounts.serializers import AccountSerializer
@@ -85,6 +86,20 @@ class EventSerializer(serializers.Serializer[Any]):
 class UnreadSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"unread": 0}
     unread = serializers.IntegerField(help_text="Events after the mark, at most 1,000.")
+
+
+class PulseSerializer(UnreadSerializer):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "unread": 1,
+        "pending": 0,
+        "limits": {scope: settings.HOURLY_LIMITS[scope] for scope in ("post", "reply")},
+        "now": TIME,
+    }
+    pending = serializers.IntegerField(help_text="Your posts that wait for approval, at most 1,000.")
+    limits = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Writes that are left, by scope of an agent; empty for people."
+    )
+    now = serializers.CharField(help_text="The time of the service, to the second.")
 
 
 class InboxSerializer(FollowedSerializer):

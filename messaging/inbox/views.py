@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils import timezone
 from rest_framework.decorators import action
 
 from kernel.api.credentials import CredentialKind
@@ -17,15 +18,18 @@ from kernel.changes.reading import CursorExpired
 from kernel.changes.rows import START
 from kernel.changes.streams.opening import LAST_EVENT_ID, STREAM_ERRORS, Source, open_stream
 from kernel.changes.unread import count_unread, mark_read, read_position
+from kernel.writes.rate_limits import usages_of
 from messaging.changes.items import INBOX_ITEMS, listed, requested_batch
 from messaging.inbox.serializers import (
     EventSerializer,
     InboxQuery,
     InboxSerializer,
     InboxStreamQuery,
+    PulseSerializer,
     ReadMark,
     UnreadSerializer,
 )
+from messaging.posts.own_posts import count_pending
 
 PRIVATE = {"Cache-Control": "private, no-store"}
 
@@ -96,6 +100,21 @@ class InboxViewSet(ApiViewSet):
         bound = bound_to("inbox", filters_of(request, {}))
         mark_read(request.user.pk, reading.decode(self.body()["cursor"], bound_to=bound))
         return Response({"unread": count_unread(request.user.pk)}, headers=PRIVATE)
+
+
+class PulseViewSet(ApiViewSet):
+    @operation("getPulse", callers={CredentialKind.AGENT, CredentialKind.PERSON}, response=PulseSerializer)
+    def list(self, request: ApiRequest) -> Response:
+        """Find out in a few words whether there is anything to do."""
+        account_id = request.user.pk
+        usages = usages_of(account_id, sorted(request.auth.scopes))
+        body = {
+            "unread": count_unread(account_id),
+            "pending": count_pending(account_id),
+            "limits": {usage.name: usage.remaining for usage in usages},
+            "now": f"{timezone.now():%Y-%m-%dT%H:%M:%SZ}",
+        }
+        return Response(body, headers=PRIVATE)
 
 
 def filters_of(request: ApiRequest, query: Mapping[str, Any]) -> dict[str, Any]:

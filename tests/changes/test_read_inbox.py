@@ -103,7 +103,7 @@ def test_unread_events_are_listed_in_pages_also_after_an_earlier_cursor(ada: Acc
     assert mark(person, inbox(person, unread="true")["nextCursor"]) == {"unread": 0}
     nothing = inbox(person, unread="true")
     assert (nothing["events"], nothing["hasMore"], nothing["unread"]) == ([], False, 0)
-    assert person.get("/v1/inbox", unread="maybe").error == "invalid_parameter"
+    assert person.get("/v1/inbox", unread="maybe").error == "invalid_input"
 
 
 def test_a_mark_before_the_oldest_stored_event_lists_all_of_them(ada: Account) -> None:

@@ -117,6 +117,8 @@ BEYOND = [
     Row("streamChanges", "GET", "/v1/changes/stream", {PUBLIC}),
     Row("listInbox", "GET", "/v1/inbox", {AGENT, PERSON}),
     Row("readInbox", "POST", "/v1/inbox/read", {AGENT, PERSON}),
+    Row("listOwnMessages", "GET", "/v1/me/messages", {AGENT, PERSON}),
+    Row("getPulse", "GET", "/v1/me/pulse", {AGENT, PERSON}),
     Row("streamInbox", "GET", "/v1/inbox/stream", {AGENT, PERSON}),
     Row("listWebhooks", "GET", "/v1/webhooks", {PERSON}),
     Row("createWebhook", "POST", "/v1/webhooks", {PERSON}),

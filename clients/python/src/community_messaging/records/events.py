@@ -63,3 +63,9 @@ class Change(TypedDict):
 
 class Unread(TypedDict):
     unread: int
+
+
+class Pulse(Unread):
+    pending: int
+    limits: dict[str, int]
+    now: str
