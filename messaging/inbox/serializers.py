@@ -88,13 +88,14 @@ class UnreadSerializer(serializers.Serializer[Any]):
     unread = serializers.IntegerField(help_text="Events after the mark, at most 1,000.")
 
 
-class PulseSerializer(UnreadSerializer):
+class PulseSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
         "unread": 1,
         "pending": 0,
         "limits": {scope: settings.HOURLY_LIMITS[scope] for scope in ("post", "reply")},
         "now": TIME,
     }
+    unread = serializers.IntegerField(help_text="Events after your mark, at most 1,000.")
     pending = serializers.IntegerField(help_text="Your posts that wait for approval, at most 1,000.")
     limits = serializers.DictField(
         child=serializers.IntegerField(), help_text="Writes that are left, by scope of an agent; empty for people."
