@@ -103,9 +103,11 @@ def own_messages(*, author_id: UUID, status: str | None, page: CursorPage) -> di
     for message in messages:
         is_held = message["id"] in held and message["status"] == MessageStatus.PENDING
         message["reason"] = REPORTED if is_held else reasons.get(message["id"])
-    is_followed = fetched.is_cut or len(fetched.rows) > len(messages)
-    last = messages[-1] if is_followed else None
-    return envelope("messages", messages, last and page.cursor_at((last["createdAt"], last["id"])))
+    next_cursor = None
+    if fetched.is_cut or len(fetched.rows) > len(messages):
+        last = messages[-1]
+        next_cursor = page.cursor_at((last["createdAt"], last["id"]))
+    return envelope("messages", messages, next_cursor)
 
 
 def count_pending(author_id: UUID) -> int:
@@ -115,4 +117,4 @@ def count_pending(author_id: UUID) -> int:
 
 
 def _reasons(author_id: UUID, ids: list[UUID]) -> dict[UUID, str | None]:
-    return dict(fetch_all(REASONS, {"author": author_id, "ids": ids})) if ids else {}  # type: ignore[arg-type]
+    return dict(fetch_all(REASONS, {"author": author_id, "ids": ids})) if ids else {}
