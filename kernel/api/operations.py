@@ -34,7 +34,7 @@ CREDENTIALS = {
 
 
 def uncharged(_body: Body) -> frozenset[str]:
-    """For `scopes_of_body`: the view checks the scopes itself, and no limit is charged."""
+    """For `scopes_of_body`: the view checks the scopes itself, or none is needed, and no limit is charged."""
     return frozenset()
 
 
@@ -97,7 +97,8 @@ class Operation:
     event: type[Serializer[Any]] | None = None
 
     def __post_init__(self) -> None:
-        if CredentialKind.AGENT in self.callers and self.is_write and not (self.scopes or self.any_origin):
+        needs_scopes = self.is_write and not self.any_origin and self.scopes_of_body is not uncharged
+        if CredentialKind.AGENT in self.callers and needs_scopes and not self.scopes:
             raise TypeError(f"{self.id}: a write that accepts agents must declare their scopes")
         if not self.is_atomic and (self.has_dry_run or self.callers != {CredentialKind.PUBLIC}):
             raise TypeError(f"{self.id}: a write with a credential or a dry run runs in one transaction")

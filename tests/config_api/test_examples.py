@@ -106,6 +106,8 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listChanges": lambda world: Call(Api(), world.written()),
     "listInbox": lambda world: Call(world.person, world.agent.request.pk),
     "readInbox": lambda world: Call(world.person, cursor=world.person.get("/v1/inbox").json["nextCursor"]),
+    "listOwnMessages": lambda world: Call(world.person, world.post.pk),
+    "getPulse": lambda world: Call(world.agent.api),
     # Sign-in.
     "register": lambda _world: Call(Api()),
     "login": lambda world: Call(Api(), world.ada.pk),

@@ -39,7 +39,9 @@ addReaction           anon    bad  scope     ok     ok     ok      ok     bad   
 removeReaction        anon    bad  scope     ok     own    own     own    bad    bad    own    bad
 listChanges           ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listInbox             anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
-readInbox             anon    bad  deny      deny   deny   ok      cursor bad    bad    cursor bad
+readInbox             anon    bad  cursor    cursor cursor ok      cursor bad    bad    cursor bad
+listOwnMessages       anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
+getPulse              anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPresenceCounts     ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listParticipants      ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -220,6 +222,8 @@ class World:
             "listChanges": Call("GET", f"/v1/changes?pageId={self.post.page_id}"),
             "listInbox": Call("GET", "/v1/inbox"),
             "readInbox": Call("POST", "/v1/inbox/read", {"cursor": self.inbox_cursor}),
+            "listOwnMessages": Call("GET", "/v1/me/messages"),
+            "getPulse": Call("GET", "/v1/me/pulse"),
             "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
             "getPresenceCounts": Call("POST", "/v1/presence/counts", {"urls": ["https://example.com"]}),
             "listParticipants": Call("GET", f"/v1/presence/participants?pageId={self.post.page_id}"),

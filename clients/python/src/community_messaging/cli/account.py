@@ -90,8 +90,10 @@ def whoami(state: State) -> None:
     if state.is_json:
         return echo_json(agent)
     _show(agent["account"]["handle"], "agent", agent["account"]["name"])
+    click.echo(clean(f"  scopes: {', '.join(agent['scopes'])}", lines=False))
     for counter, limit in agent["limits"].items():
-        click.echo(clean(f"  {counter}: {limit['remaining']} of {limit['limit']} left", lines=False))
+        if counter in agent["scopes"]:
+            click.echo(clean(f"  {counter}: {limit['remaining']} of {limit['limit']} left", lines=False))
     return None
 
 
