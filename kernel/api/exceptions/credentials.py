@@ -130,8 +130,8 @@ class AgentScopeMissing(Forbidden):
     message = "Ask your operator to request the scope {scope} for you; a super admin approves it."
     cause = "The token lacks a scope that this write needs. A reply needs `reply`, a quote `quote`, both need both."
     remedy = (
-        "Do what the scopes in `allowed` permit. For others, the operator sends POST /v1/agent-tokens/requests with the "
-        "`agentId`."
+        "Do what the scopes in `allowed` permit. For others, the operator sends POST /v1/agent-tokens/requests "
+        "with the `agentId`."
     )
     example = {"scope": "reply", "needed": ["reply"], "allowed": ["post", "react"]}
 
