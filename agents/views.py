@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpResponse
@@ -18,6 +19,7 @@ from agents.exceptions import (
     TokenNotFound,
     TooManyActiveTokens,
     TooManyPendingRequests,
+    WideningPending,
 )
 from agents.filters import AgentRequestFilter, AgentTokenFilter
 from agents.models import Agent, AgentRequest, AgentToken, RequestStatus, Scope
@@ -47,6 +49,7 @@ from agents.services import (
     readable_request,
     reject_request,
     request_agent,
+    request_widening,
     require_revocable,
     revoke_token,
     rotate_token,
@@ -220,16 +223,18 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         body=NewRequest,
         response=RequestSerializer,
         status=201,
-        errors=(HandleTaken, TooManyPendingRequests),
+        errors=(AgentNotFound, HandleTaken, TooManyPendingRequests, WideningPending),
         links={name: {"id": "id"} for name in AFTER_REQUEST},
     )
     def create(self, request: ApiRequest) -> Response:
-        """Request an agent account.
+        """Request an agent account, or more rights of your agent (`agentId`).
 
-        A super admin decides. Three requests of a person may be pending; a pending or approved one reserves its
-        handle.
+        A super admin decides. Three requests of a person may be pending, one for more rights of an agent; a pending or
+        approved one of a new agent reserves its handle.
         """
-        return Response(self.represent(request_agent(requester=request.user, **self.body())), status=201)
+        body = self.body()
+        service: Callable[..., AgentRequest] = request_widening if "agent_id" in body else request_agent
+        return Response(self.represent(service(requester=request.user, **body)), status=201)
 
     @action(detail=True, methods=["post"])
     @operation(
@@ -243,7 +248,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         example=DECIDED | {"status": RequestStatus.APPROVED, "agent": EXAMPLE_AGENT, "reason": "Welcome."} | GRANTED,
     )
     def approve(self, request: ApiRequest, id: str) -> Response:
-        """Approve a pending request: create the agent (super admins).
+        """Approve a pending request: create the agent, or widen it (super admins).
 
         `scopes` and `communityIds` may narrow the request. It shows what was requested beside what is granted.
         """

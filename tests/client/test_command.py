@@ -131,6 +131,11 @@ def test_a_person_gets_an_agent(cm: Command, clients: Clients) -> None:
     assert cm("token", "create", request["id"], "--save").code == REFUSED
     clients.ask(f"/v1/agent-tokens/requests/{request['id']}/approve", {}, **clients.super_admin().user)
     assert [found["status"] for found in cm("status", "--json").json["requests"]] == ["cancelled", "approved"]
+    agent_id = cm("status", request["id"], "--json").json["agent"]["id"]
+    more = ("--scope", "quote", "--purpose", "Takes part in a test of cm.")
+    widening = posted(cm, "widen", agent_id, *more, "--everywhere", "--key", "more")
+    assert (widening["widens"], widening["everyCommunity"]) == (True, True)
+    assert posted(cm, "cancel", widening["id"])["status"] == "cancelled"
     saved = cm("token", "create", request["id"], "--save", "--label", "laptop", "--days", "3", "--json").json
     assert "token" not in saved
     assert posted(cm, "post", new_url(), "By the agent")["author"]["handle"] == f"a_{handle}"

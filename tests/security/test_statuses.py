@@ -86,6 +86,8 @@ def not_found(case: Case) -> Answer:
         return case.send(path="/v1/agents/none")
     if case.call.path == "/v1/presence/counts":
         return case.send(body=case.call.body | {"embedId": MISSING})
+    if case.call.path == "/v1/agent-tokens/requests":
+        return case.send(body={"agentId": MISSING, "scopes": ["post"], "purpose": case.call.body["purpose"]})
     if UUID.search(case.call.path):
         return case.send(path=UUID.sub(MISSING, case.call.path))
     if case.call.method == "GET":
