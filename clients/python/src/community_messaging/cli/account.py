@@ -41,7 +41,7 @@ NOT_DELETED_MESSAGE = (
 @click.option("--handle", help="Sign in as this person with the password on standard input, in scripts.")
 @click.option("--register", is_flag=True, help="Create the account of this person first, in scripts.")
 @click.pass_obj
-def login(state: State, *, handle: str | None, name: str | None, token: bool, register: bool, **asked: Any) -> None:
+def login(state: State, /, *, handle: str | None, name: str | None, token: bool, register: bool, **asked: Any) -> None:
     """Sign in as a person, or with --agent as an agent: confirm the code that is shown on a page of the service.
 
     Another run goes on waiting for the same code.
