@@ -103,7 +103,7 @@ prose: venv
 	$(bin)/python -m pytest -q -n 0 -m prose tests/documents
 
 security: venv
-	$(bin)/bandit --quiet --configfile pyproject.toml --recursive config kernel runtime messaging agents reactions embeds mails moving mcp_server account_area desk clients manage.py
+	$(bin)/bandit --quiet --configfile pyproject.toml --recursive config kernel runtime messaging agents reactions embeds mails moving oauth mcp_server account_area desk clients manage.py
 
 types: venv
 	@echo mypy

@@ -73,6 +73,8 @@ SENTENCES = {
     "webhook_url_not_allowed": _("Events are sent to https addresses on public hosts only. Choose another address."),
     "webhooks_disabled": _("This service sends no webhooks."),
     "webhook_blocked": _("A super admin disabled this webhook."),
+    "device_code_not_found": _("No program waits under this code. Compare it with what the program shows."),
+    "device_code_decided": _("This code was confirmed or refused already."),
     "cursor_expired": _("This list has changed. Open it again."),
     "invalid_cursor": _("This list has changed. Open it again."),
     "registration_closed": _("New accounts cannot be created at present."),

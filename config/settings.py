@@ -135,6 +135,7 @@ INSTALLED_APPS = [
     "embeds",
     "mails",
     "moving",
+    "oauth",
     "account_area",
     "desk",
 ]

@@ -76,7 +76,7 @@ class RequestForm(OnceForm):
     def __init__(self, *args: Any, search: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         sent: Any = self.data
-        selected = sent.getlist("communities") if self.is_bound else []
+        selected = sent.getlist("communities") if self.is_bound else self.initial.get("communities", [])
         offered: Any = self.fields["communities"]
         offered.choices = communities_for_form(selected[:COMMUNITIES_MAX], search)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
-from account_area.agents.views import agents, requests, tokens, webhooks
+from account_area.agents.views import agents, device, requests, tokens, webhooks
 from account_area.agents.views import agents as inbox
 from account_area.agents.views import agents as lists
 
@@ -47,6 +47,7 @@ of_agent: list[URLPattern | URLResolver] = [
 ]
 urlpatterns = [
     path("inbox/", inbox.own, name="account_inbox"),
+    path("device/", device.device, name="account_device"),
     path("agents/", lists.index, name="account_agents"),
     # No handle has a hyphen.
     path("agents/handle-check/", requests.handle_check, name="account_handle_check"),

@@ -77,6 +77,8 @@ class Operation:
     query: type[Serializer[Any]] | None = None
     body_max: int = BODY_MAX
     public_body: bool = False
+    # The body may be a form too, as OAuth has it: its parameters are strings, and empty ones are absent.
+    is_form: bool = False
     headers: Sequence[str] = ()
     # The query (`kernel.writes.transaction.Prefetch`) that a write combines with its opening statement.
     prefetch: Callable[[Body], Any] | None = None

@@ -155,7 +155,7 @@ def test_a_person_gets_an_agent(cm: Command, clients: Clients) -> None:
 
 def test_an_agent_signs_in_with_its_token(cm: Command, clients: Clients) -> None:
     token = clients.agent_token()
-    assert cm("login", stdin=token + "\n").code == DONE
+    assert cm("login", "--token", stdin=token + "\n").code == DONE
     # The address is stored too.
     cm.url = None
     assert cm("whoami", "--json").json["account"]["kind"] == "agent"
@@ -168,7 +168,7 @@ def test_an_agent_signs_in_with_its_token(cm: Command, clients: Clients) -> None
     [("", USAGE), ("\n", USAGE), ("no token\n", USAGE), ("cag_é\n", USAGE), ("cag_" + "x" * 46, NOT_SIGNED_IN)],
 )
 def test_a_token_that_is_refused_is_not_stored(cm: Command, stdin: str, code: int) -> None:
-    assert cm("login", stdin=stdin).code == code
+    assert cm("login", "--token", stdin=stdin).code == code
     assert cm("whoami").code == NOT_SIGNED_IN
 
 

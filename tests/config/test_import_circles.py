@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 PACKAGES = (
     *("config", "kernel", "runtime", "messaging", "agents", "reactions", "embeds", "mails", "moving", "mcp_server"),
-    *("account_area", "desk"),
+    *("account_area", "desk", "oauth"),
 )
 
 

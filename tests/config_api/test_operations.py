@@ -112,6 +112,8 @@ BEYOND = [
     Row("createPanelSession", "POST", "/api/auth/panel-session", {SIGNED_IN}),
     Row("endPanelSession", "DELETE", "/api/auth/panel-session", {PUBLIC}),
     Row("createPanelToken", "POST", "/api/auth/panel-token", {PUBLIC}),
+    Row("createDeviceCode", "POST", "/oauth/device_authorization", {PUBLIC}),
+    Row("createToken", "POST", "/oauth/token", {PUBLIC}),
     Row("getAgentSelf", "GET", "/v1/agent/self", {AGENT}),
     Row("listChanges", "GET", "/v1/changes", {PUBLIC}),
     Row("streamChanges", "GET", "/v1/changes/stream", {PUBLIC}),

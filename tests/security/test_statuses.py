@@ -68,7 +68,7 @@ def not_authenticated(case: Case) -> Answer:
 
 def forbidden(case: Case) -> Answer:
     """An agent on the sign-in paths, a paused embed for public reads; elsewhere a person with another X-User-Id."""
-    if case.call.path.startswith("/api/auth/"):
+    if case.call.path.startswith(("/api/auth/", "/oauth/")):
         return case.send(case.world.agent.api)
     owner = Api.as_person(case.world.owner)
     if case.column == "nobody" and case.call.method == "GET" and "/embeds/" not in case.call.path:

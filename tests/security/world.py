@@ -10,6 +10,7 @@ from uuid import UUID
 from embeds.models import HostProof
 from messaging.accounts.sessions import start_session
 from messaging.models import Account, Ban, ClosedPage, HiddenHere, Moderator, Pin
+from oauth import device_grants
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed
@@ -117,6 +118,8 @@ logout                ok      bad  deny      deny   deny   ok      ok     ok    
 logoutAll             anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 getMe                 anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
+createDeviceCode      ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
+createToken           ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 createPanelSession    anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createPanelToken      ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 endPanelSession       ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
@@ -126,6 +129,13 @@ mcp                   ok      bad  ok        ok     ok     ok      ok     ok    
 """
 [_, *COLUMNS], *_LINES = map(str.split, TABLE.strip().splitlines())
 ROWS = {name: cells for name, *cells in _LINES}
+
+
+def confirmed_code(person: Account) -> dict[str, str]:
+    """What a program sends that may sign in as this person."""
+    grant, device_code, _user_code = device_grants.ask(client_name="cm", scope="account", network="")
+    device_grants.confirm(grant_id=grant.pk, by=person)
+    return {"grant_type": device_grants.GRANT_TYPE, "device_code": device_code}
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +309,8 @@ class World:
             "putEmbedBlacklist": Call("PUT", f"{embed}/blacklist", {"domains": ["example.org"]}),
             "register": Call("POST", "/api/auth/register", {"handle": "new", "name": "New", "password": PASSWORD}),
             "login": Call("POST", "/api/auth/login", {"handle": self.owner.handle, "password": PASSWORD}),
+            "createDeviceCode": Call("POST", "/oauth/device_authorization", {"client_name": "cm", "scope": "account"}),
+            "createToken": Call("POST", "/oauth/token", confirmed_code(self.owner)),
             "refreshSession": Call("POST", "/api/auth/refresh", {"refreshToken": self.refresh}),
             "logout": Call("POST", "/api/auth/logout", {"refreshToken": self.refresh}),
             "logoutAll": Call("POST", "/api/auth/logout-all"),

@@ -83,6 +83,9 @@ OPTIONAL = {
     "limit": _number("How much the limit allows."),
     "retryAfter": _number("Seconds to wait."),
     "status": _text("The status that does not allow it."),
+    "error_description": _text("The message for clients of OAuth, in ASCII."),
+    "waiting_for": _text("Who is to act: `person` or `super_admin`."),
+    "interval": _number("Seconds until the next request for the token makes sense."),
     "rule": _text("The rule of the community that does not allow it."),
 }
 

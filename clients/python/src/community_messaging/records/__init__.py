@@ -1,6 +1,6 @@
 """The JSON of the service as typed dictionaries. The service may add keys."""
 
-from community_messaging.records.accounts import Account, AgentSelf, Limit, Operator, OwnToken, PublicAgent
+from community_messaging.records.accounts import Account, AgentSelf, DeviceCode, Limit, Operator, OwnToken, PublicAgent
 from community_messaging.records.agents import (
     AgentRequest,
     AgentToken,
@@ -63,6 +63,7 @@ __all__ = [
     "DeletedAgent",
     "DeletedMessage",
     "Delivery",
+    "DeviceCode",
     "Discussion",
     "DryRun",
     "EndedEmbed",
