@@ -10,9 +10,10 @@ from django.conf import settings
 from rest_framework.decorators import action
 
 from kernel.api.addresses import truncated_network
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import validated
 from kernel.api.viewsets import ApiViewSet
 from oauth import device_grants, exceptions, serializers

@@ -17,34 +17,36 @@ from kernel.api.authentication import person_of
 from kernel.api.chain import SAFE_METHODS, Respond
 from kernel.api.context import ApiContext, ApiHttpRequest
 from kernel.api.exceptions import AgentRouteNotAllowed, InvalidParameter, MethodNotAllowed
-from kernel.api.operations import Operation, all_operations
+from kernel.api.operations import BOOLEAN_TEXT, Operation, all_operations
 from kernel.api.parsers import parse_body
+from kernel.api.serializers import folded
 
 PARAMETER = "dryRun"
-FOLDED = PARAMETER.casefold()
-SEPARATORS = str.maketrans("", "", "_-")
+FOLDED = folded(PARAMETER)
 
 
 def refuse_unknown_dry_run(request: HttpRequest, operation: Operation) -> None:
-    """Raises InvalidParameter (400) for `dryRun` on an operation without one, and for any other spelling of it."""
+    """Raises InvalidParameter (400) for `dryRun` where a write has none, and for any other spelling or value of it."""
     if not request.META.get("QUERY_STRING") or not (operation.is_write or operation.is_gateway):
         return
     for name in request.GET:
-        if name.translate(SEPARATORS).casefold() != FOLDED:
+        if folded(name) != FOLDED:
             continue
         if not operation.has_dry_run:
-            raise InvalidParameter(f"Send no `{PARAMETER}`: {_with_dry_run()} has a dry run.", field=PARAMETER)
+            raise InvalidParameter(f"Send no `{PARAMETER}`: {_checks()} only checks.", field=PARAMETER)
         if name != PARAMETER:
             raise InvalidParameter(f"Spell the parameter `{PARAMETER}`: only this one is a dry run.", field=PARAMETER)
+        values = request.GET.getlist(name)
+        if len(values) > 1 or values[0].lower() not in BOOLEAN_TEXT:
+            raise InvalidParameter(f"Send `{PARAMETER}` once, as true or false.", field=PARAMETER)
 
 
 @cache
-def _with_dry_run() -> str:
-    """The operations that have one, such as `only createMessage (POST /api/messages)`."""
-    found = [
-        f"{operation.id} ({method} /{path})" for path, method, operation in all_operations() if operation.has_dry_run
-    ]
-    return f"only {' or '.join(found)}"
+def _checks() -> str:
+    """The operations that check a write, such as `checkMessage (POST /api/messages/check)`."""
+    return " or ".join(
+        f"{operation.id} ({method} /{path})" for path, method, operation in all_operations() if operation.is_check
+    )
 
 
 class ScopeMiddleware:

@@ -10,11 +10,12 @@ from uuid import UUID
 
 from rest_framework import serializers
 
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.fields import Choice, ListQuery
 from kernel.api.operations import operation
 from kernel.api.pagination import CursorPage, envelope, paginated
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet
 from kernel.database.sql import fetch_all
 from messaging.changes.recording import REPORTED

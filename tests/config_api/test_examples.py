@@ -69,6 +69,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listMessages": lambda world: Call(Api(), query={"pageId": world.post.page_id}),
     "getMessage": lambda world: Call(Api(), world.post.pk),
     "createMessage": lambda world: Call(world.person, world.page.pk),
+    "checkMessage": lambda world: Call(world.person, world.page.pk),
     "editMessage": lambda world: Call(world.person, world.misspelt()),
     "deleteMessage": lambda world: Call(world.person, world.post.pk),
     "reportMessage": lambda world: Call(world.person, world.post.pk),

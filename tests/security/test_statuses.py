@@ -17,6 +17,7 @@ from kernel.changes.models import ChangeLog
 from kernel.writes.idempotency import IdempotencyKey, IdempotentRequest
 from tests.api import Answer, Api
 from tests.embeds.making import an_embed
+from tests.factories import CommunityFactory
 from tests.openapi import document
 from tests.security.world import COLUMNS, ROWS, Call, World
 
@@ -131,6 +132,10 @@ def unsupported(case: Case) -> Answer:
 
 
 def unprocessable(case: Case) -> Answer:
+    """Another body for a used key; of a check, which stores no response, a blocked word."""
+    if case.call.path == "/api/messages/check":
+        community = CommunityFactory(blocked_words=["gorse"])
+        return case.send(body=case.call.body | {"content": "gorse", "communityId": str(community.pk)})
     assert case.send(key="used").status < 300
     with override_settings(IDEMPOTENCY_MISMATCH="reject"):
         return case.send(key="used", body={"another": "body"})

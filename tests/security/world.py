@@ -30,6 +30,7 @@ operation             nobody  bad  scopeless agent  agent2 person  person2 owner
 listMessages          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getMessage            ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 createMessage         anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
+checkMessage          anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
 editMessage           anon    bad  scope     ok     author author  author  bad    bad    author bad
 deleteMessage         anon    bad  scope     ok     author author  author  bad    bad    author bad
 reportMessage         anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
@@ -221,6 +222,7 @@ class World:
             "listMessages": Call("GET", f"/api/messages?pageId={self.post.page_id}"),
             "getMessage": Call("GET", f"/api/messages/{self.post.pk}"),
             "createMessage": Call("POST", "/api/messages", {"pageId": self.post.page_id, "content": "Hi"}, "post"),
+            "checkMessage": Call("POST", "/api/messages/check", {"pageId": self.post.page_id, "content": "Hi"}, "post"),
             "editMessage": Call("PUT", f"/api/messages/{self.written.pk}", {"content": "Edited"}, "post"),
             "deleteMessage": Call("DELETE", f"/api/messages/{self.written.pk}", scope="post"),
             "reportMessage": Call("POST", f"/api/messages/{self.post.pk}/report", {"reason": "spam"}),

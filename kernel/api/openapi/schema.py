@@ -269,7 +269,7 @@ class OperationSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         operation = self.declared
         parameters: list[Any] = [operation.query] if operation.query else []
-        if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
+        if operation.takes_key:
             key = _header("Idempotency-Key", minLength=1, maxLength=IDEMPOTENCY_KEY_MAX, pattern="^[ -~]+$")
             parameters.append(key)
         return parameters + [_header(name) for name in operation.headers]
