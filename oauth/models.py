@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from agents.models import COMMUNITIES_MAX, PURPOSE_MAX, AgentRequest, AgentToken, Scope
@@ -20,7 +21,7 @@ class DeviceGrantQuerySet(models.QuerySet["DeviceGrant"]):
 
     def undelivered(self) -> DeviceGrantQuerySet:
         """Those that a person has confirmed and whose token may still be fetched."""
-        return self.filter(decided_at__isnull=False, is_refused=False, delivered_at=None, expires_at__gt=timezone.now())
+        return self.filter(decided_at__isnull=False, is_refused=False, delivered_at=None, expires_at__gt=Now())
 
 
 class DeviceGrant(models.Model):
