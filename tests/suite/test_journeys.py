@@ -36,7 +36,7 @@ LIMITS = {
     "GET /api/messages in no cache": 42,
     "in the cache": 10,
     "refreshed after a post": 25,
-    "an approval of an agent request by the API": 43,
+    "an approval of an agent request by the API": 44,
     "a form of the account area": 50,
     "MCP write_post": 71,
 }

@@ -35,7 +35,6 @@ from kernel.api.openapi.metadata import group_name, published_info
 from kernel.api.openapi.response_headers import header_components, of_other_success, of_success
 from kernel.api.openapi.sharing import inline_single_uses, share, share_types
 from kernel.api.operations import IDEMPOTENCY_KEY_MAX, Operation, all_operations
-from kernel.api.parsers import FORM_TYPE
 
 BODY = "body."
 
@@ -259,8 +258,7 @@ class OperationSchema(AutoSchema):
         return self.declared.body
 
     def map_parsers(self) -> list[str]:
-        if self.declared.is_form:
-            return [FORM_TYPE, "application/json"]
+        # Of two types with fields, generators of clients make no valid code: a form, as OAuth has it, is not named.
         return ["application/json", *(["text/plain"] if self.declared.public_body else [])]
 
     def map_renderers(self, attribute: str) -> list[str]:
