@@ -163,13 +163,13 @@ MIDDLEWARE = [
     "account_area.sign_in.middleware.SignInMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
-# Of the requests of clients of the API. They call the next one in `__call__`; `process_view` is not called.
+# Requests of clients to the API pass these. Each calls the next one in `__call__`; `process_view` is not called.
 API_MIDDLEWARE = [
     "kernel.api.cors.CorsMiddleware",
     "kernel.api.middleware.EntryMiddleware",
     "django.middleware.security.SecurityMiddleware",
 ]
-# Of these, and of the requests that operations send to one another.
+# Those requests pass these too, and so do the requests that operations send to one another.
 OPERATION_MIDDLEWARE = [
     "agents.middleware.AgentTokenMiddleware",
     "kernel.api.scopes.ScopeMiddleware",

@@ -33,7 +33,7 @@ class DeviceGrant(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     device_digest = models.BinaryField(max_length=DIGEST_BYTES, unique=True)
     user_digest = models.BinaryField(max_length=DIGEST_BYTES, unique=True)
-    # As the program sent them; the request has what its person made of them.
+    # These are what the program sent; the request has what its person made of them.
     client_name = models.CharField(max_length=NAME_MAX)
     handle = models.CharField(max_length=HANDLE_MAX, blank=True)
     purpose = models.CharField(max_length=PURPOSE_MAX, blank=True)

@@ -258,7 +258,7 @@ class OperationSchema(AutoSchema):
         return self.declared.body
 
     def map_parsers(self) -> list[str]:
-        # Of two types with fields, generators of clients make no valid code: a form, as OAuth has it, is not named.
+        # A form, as OAuth has it, is not named: generators of clients make no valid code of two types with fields.
         return ["application/json", *(["text/plain"] if self.declared.public_body else [])]
 
     def map_renderers(self, attribute: str) -> list[str]:
