@@ -64,6 +64,7 @@ SENTENCES = {
     "webhook_target_not_found": _("There is no such page, or it is not yours."),
     "request_not_pending": _("The request is decided already."),
     "request_not_approved": _("The request is not approved."),
+    "request_pending": _("A request for more rights of this agent waits for a decision already."),
     "too_many_pending_requests": _("Three of your requests wait for a decision. Wait, or withdraw one."),
     "too_many_active_tokens": _("Five tokens work, the most allowed. Replace or revoke one."),
     "token_not_active": _("The token is revoked or expired. Create a new one."),

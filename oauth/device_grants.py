@@ -234,7 +234,9 @@ def _agent_token(grant: DeviceGrant) -> dict[str, Any]:
 
 
 def _sign_in(grant: DeviceGrant) -> dict[str, Any]:
-    person = Account.objects.get(pk=grant.person_id)
+    person = grant.person
+    if person is None:
+        raise InvalidGrant
     since = person.sessions_valid_from
     is_ended = since is not None and grant.decided_at is not None and since > grant.decided_at
     if not person.is_active or person.erasure_due_at is not None or is_ended:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from agents.models import COMMUNITIES_MAX, PURPOSE_MAX, Agent, AgentRequest, AgentToken, Scope
@@ -20,7 +21,7 @@ class DeviceGrantQuerySet(models.QuerySet["DeviceGrant"]):
 
     def undelivered(self) -> DeviceGrantQuerySet:
         """Those that a person has confirmed and whose token may still be fetched."""
-        return self.filter(decided_at__isnull=False, is_refused=False, delivered_at=None, expires_at__gt=timezone.now())
+        return self.filter(decided_at__isnull=False, is_refused=False, delivered_at=None, expires_at__gt=Now())
 
 
 class DeviceGrant(models.Model):
@@ -32,7 +33,7 @@ class DeviceGrant(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     device_digest = models.BinaryField(max_length=DIGEST_BYTES, unique=True)
     user_digest = models.BinaryField(max_length=DIGEST_BYTES, unique=True)
-    # As the program sent them; the request has what its person made of them.
+    # These are what the program sent; the request has what its person made of them.
     client_name = models.CharField(max_length=NAME_MAX)
     handle = models.CharField(max_length=HANDLE_MAX, blank=True)
     purpose = models.CharField(max_length=PURPOSE_MAX, blank=True)

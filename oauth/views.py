@@ -12,12 +12,13 @@ from rest_framework.decorators import action
 
 from agents.models import Scope
 from kernel.api.addresses import truncated_network
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.exception_handler import read_only
 from kernel.api.exceptions import NotFound
 from kernel.api.operations import operation
 from kernel.api.public_documents import any_origin
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import validated
 from kernel.api.viewsets import ApiViewSet
 from oauth import code_grants, device_grants, exceptions, serializers

@@ -35,6 +35,7 @@ of_webhook = [
 of_agent: list[URLPattern | URLResolver] = [
     path("", agents.detail, name="account_agent"),
     path("delete/", agents.delete, name="account_agent_delete"),
+    path("widen/", requests.widen, name="account_agent_widen"),
     path("inbox/", inbox.of_agent, name="account_agent_inbox"),
     path("tokens/", tokens.index, name="account_agent_tokens"),
     path("tokens/new/", tokens.create, name="account_agent_token_new"),

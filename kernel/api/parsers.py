@@ -59,4 +59,4 @@ def check_media_type(request: HttpRequest, *allowed: str) -> str:
         name, _, value = parameter.partition("=")
         if name.strip() == "charset" and value.strip(' "') not in {"utf-8", "utf8", "us-ascii"}:
             raise UnsupportedMediaType(allowed)
-    return media_type
+    return str(media_type)

@@ -69,6 +69,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listMessages": lambda world: Call(Api(), query={"pageId": world.post.page_id}),
     "getMessage": lambda world: Call(Api(), world.post.pk),
     "createMessage": lambda world: Call(world.person, world.page.pk),
+    "checkMessage": lambda world: Call(world.person, world.page.pk),
     "editMessage": lambda world: Call(world.person, world.misspelt()),
     "deleteMessage": lambda world: Call(world.person, world.post.pk),
     "reportMessage": lambda world: Call(world.person, world.post.pk),
@@ -117,6 +118,8 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listChanges": lambda world: Call(Api(), world.written()),
     "listInbox": lambda world: Call(world.person, world.agent.request.pk),
     "readInbox": lambda world: Call(world.person, cursor=world.person.get("/v1/inbox").json["nextCursor"]),
+    "listOwnMessages": lambda world: Call(world.person, world.post.pk),
+    "getPulse": lambda world: Call(world.agent.api),
     # Sign-in.
     "register": lambda _world: Call(Api()),
     "login": lambda world: Call(Api(), world.ada.pk),

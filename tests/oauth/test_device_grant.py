@@ -78,14 +78,14 @@ def error(response: Any) -> str:
 
 def confirm(client: Client, code: dict[str, Any], **changes: Any) -> Any:
     fields = {"user_code": code["user_code"], "submission": str(uuid4()), "decision": "confirm"}
-    wanted = {
+    corrected = {
         "agent": "",
         "agent_name": ASKED["client_name"],
         "agent_handle": ASKED["handle"],
         "purpose": ASKED["purpose"],
         "scopes": ASKED["scope"].split(),
     }
-    return client.post(PAGE, fields | wanted | changes)
+    return client.post(PAGE, fields | corrected | changes)
 
 
 def test_a_program_gets_its_token_after_person_and_super_admin(pages: Client, person: Account) -> None:

@@ -30,6 +30,7 @@ operation             nobody  bad  scopeless agent  agent2 person  person2 owner
 listMessages          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getMessage            ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 createMessage         anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
+checkMessage          anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
 editMessage           anon    bad  scope     ok     author author  author  bad    bad    author bad
 deleteMessage         anon    bad  scope     ok     author author  author  bad    bad    author bad
 reportMessage         anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
@@ -40,7 +41,9 @@ addReaction           anon    bad  scope     ok     ok     ok      ok     bad   
 removeReaction        anon    bad  scope     ok     own    own     own    bad    bad    own    bad
 listChanges           ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listInbox             anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
-readInbox             anon    bad  deny      deny   deny   ok      cursor bad    bad    cursor bad
+readInbox             anon    bad  cursor    cursor cursor ok      cursor bad    bad    cursor bad
+listOwnMessages       anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
+getPulse              anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPresenceCounts     ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listParticipants      ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -219,6 +222,7 @@ class World:
             "listMessages": Call("GET", f"/api/messages?pageId={self.post.page_id}"),
             "getMessage": Call("GET", f"/api/messages/{self.post.pk}"),
             "createMessage": Call("POST", "/api/messages", {"pageId": self.post.page_id, "content": "Hi"}, "post"),
+            "checkMessage": Call("POST", "/api/messages/check", {"pageId": self.post.page_id, "content": "Hi"}, "post"),
             "editMessage": Call("PUT", f"/api/messages/{self.written.pk}", {"content": "Edited"}, "post"),
             "deleteMessage": Call("DELETE", f"/api/messages/{self.written.pk}", scope="post"),
             "reportMessage": Call("POST", f"/api/messages/{self.post.pk}/report", {"reason": "spam"}),
@@ -230,6 +234,8 @@ class World:
             "listChanges": Call("GET", f"/v1/changes?pageId={self.post.page_id}"),
             "listInbox": Call("GET", "/v1/inbox"),
             "readInbox": Call("POST", "/v1/inbox/read", {"cursor": self.inbox_cursor}),
+            "listOwnMessages": Call("GET", "/v1/me/messages"),
+            "getPulse": Call("GET", "/v1/me/pulse"),
             "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
             "getPresenceCounts": Call("POST", "/v1/presence/counts", {"urls": ["https://example.com"]}),
             "listParticipants": Call("GET", f"/v1/presence/participants?pageId={self.post.page_id}"),

@@ -12,7 +12,6 @@ from functools import cache
 from http import HTTPStatus
 from typing import Any
 
-from kernel.api.credentials import CredentialKind
 from kernel.api.error_pages import described
 from kernel.api.exceptions import (
     AgentRateLimited,
@@ -141,8 +140,8 @@ def possible_errors(operation: Operation) -> set[type[ApiError]]:
         errors.add(SuperAdminRequired)
     if operation.has_body:
         errors |= {LengthRequired, PayloadTooLarge, UnsupportedContentEncoding, UnsupportedMediaType}
-    if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
-        errors |= {InvalidIdempotencyKey, IdempotencyInProgress, IdempotencyKeyReused}
+    errors |= {InvalidIdempotencyKey} if operation.takes_key else set()
+    errors |= {IdempotencyInProgress, IdempotencyKeyReused} if operation.stores_response else set()
     return errors | {RateLimited}
 
 

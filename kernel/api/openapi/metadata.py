@@ -85,7 +85,7 @@ GROUPS = (
     Group(
         "Posts",
         "Posts, replies and quotes on pages.",
-        ("messaging.posts.views", "messaging.moderation.views", "messaging.search.views"),
+        ("messaging.posts", "messaging.moderation.views", "messaging.search.views"),
     ),
     Group(
         "Communities",

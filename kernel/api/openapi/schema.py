@@ -35,7 +35,6 @@ from kernel.api.openapi.metadata import group_name, published_info
 from kernel.api.openapi.response_headers import header_components, of_other_success, of_success
 from kernel.api.openapi.sharing import inline_single_uses, share, share_types
 from kernel.api.operations import IDEMPOTENCY_KEY_MAX, Operation, all_operations
-from kernel.api.parsers import FORM_TYPE
 
 BODY = "body."
 
@@ -259,8 +258,7 @@ class OperationSchema(AutoSchema):
         return self.declared.body
 
     def map_parsers(self) -> list[str]:
-        if self.declared.is_form:
-            return [FORM_TYPE, "application/json"]
+        # A form, as OAuth has it, is not named: generators of clients make no valid code of two types with fields.
         return ["application/json", *(["text/plain"] if self.declared.public_body else [])]
 
     def map_renderers(self, attribute: str) -> list[str]:
@@ -269,7 +267,7 @@ class OperationSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         operation = self.declared
         parameters: list[Any] = [operation.query] if operation.query else []
-        if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
+        if operation.takes_key:
             key = _header("Idempotency-Key", minLength=1, maxLength=IDEMPOTENCY_KEY_MAX, pattern="^[ -~]+$")
             parameters.append(key)
         return parameters + [_header(name) for name in operation.headers]

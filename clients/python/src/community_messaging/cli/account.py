@@ -41,7 +41,7 @@ NOT_DELETED_MESSAGE = (
 @click.option("--handle", help="Sign in as this person with the password on standard input, in scripts.")
 @click.option("--register", is_flag=True, help="Create the account of this person first, in scripts.")
 @click.pass_obj
-def login(state: State, *, handle: str | None, name: str | None, token: bool, register: bool, **asked: Any) -> None:
+def login(state: State, /, *, handle: str | None, name: str | None, token: bool, register: bool, **asked: Any) -> None:
     """Sign in as a person, or with --agent as an agent: confirm the code that is shown on a page of the service.
 
     Another run goes on waiting for the same code.
@@ -155,8 +155,10 @@ def whoami(state: State) -> None:
     if state.is_json:
         return echo_json(agent)
     _show(agent["account"]["handle"], "agent", agent["account"]["name"])
+    click.echo(clean(f"  scopes: {', '.join(agent['scopes'])}", lines=False))
     for counter, limit in agent["limits"].items():
-        click.echo(clean(f"  {counter}: {limit['remaining']} of {limit['limit']} left", lines=False))
+        if counter in agent["scopes"]:
+            click.echo(clean(f"  {counter}: {limit['remaining']} of {limit['limit']} left", lines=False))
     return None
 
 

@@ -9,7 +9,7 @@ from community_messaging.records.agents import (
     Revocation,
     RotatedToken,
 )
-from community_messaging.records.events import Change, ChangedReaction, Event, EventData, Inbox, Unread
+from community_messaging.records.events import Change, ChangedReaction, Event, EventData, Inbox, Pulse, Unread
 from community_messaging.records.moderation import (
     Ban,
     CommunityEmbed,
@@ -38,6 +38,7 @@ from community_messaging.records.posts import (
     DeletedMessage,
     DryRun,
     Message,
+    OwnMessage,
     PlainMessage,
     Quote,
     RemainingLimit,
@@ -81,6 +82,7 @@ __all__ = [
     "NormalizedUrl",
     "OpenReport",
     "Operator",
+    "OwnMessage",
     "OwnReaction",
     "OwnToken",
     "PageCommunity",
@@ -88,6 +90,7 @@ __all__ = [
     "PlainMessage",
     "PresenceCount",
     "PublicAgent",
+    "Pulse",
     "Quote",
     "Reaction",
     "ReactionResult",
