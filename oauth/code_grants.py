@@ -9,36 +9,47 @@ from __future__ import annotations
 import base64
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, OuterRef, Q, Subquery
 
 from agents import tokens
 from agents.exceptions import AgentFrozen, AgentNotFound
 from agents.models import LABEL_MAX, Agent, AgentToken
 from agents.services.tokens import active_agent, end_tokens, issue_token
-from kernel.api.ids import is_id
 from kernel.database.sql import database_now
 from kernel.writes.deletion import delete_in_batches
 from kernel.writes.transaction import retried
 from messaging.models import Account
-from oauth.exceptions import InvalidGrant, InvalidOAuthRequest, InvalidTarget
-from oauth.models import URIS_MAX, CodeGrant, OAuthClient, RefreshToken
+from oauth.device_grants import answer_with
+from oauth.exceptions import InvalidGrant, InvalidOAuthScope, InvalidTarget, ProgramNotFound
+from oauth.models import CodeGrant, OAuthClient, RefreshToken
 
 CODE_TYPE, REFRESH_TYPE = "authorization_code", "refresh_token"
 CODE_FOR, ACCESS_FOR, REFRESH_FOR = timedelta(minutes=5), timedelta(hours=1), timedelta(days=30)
 UNUSED_CLIENT_FOR = timedelta(days=1)
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 ENDED = "The program revoked it, or a code or refresh token was used twice."
+REVOKED = "Its person revoked the program."
+CONSENTS_MAX = 100
+
+
+class Program(NamedTuple):
+    """A client with the consents of a person that work."""
+
+    client: OAuthClient
+    consents: list[CodeGrant]
+
+    @property
+    def name(self) -> str:
+        return self.consents[0].name
 
 
 def resource() -> str:
@@ -51,40 +62,32 @@ def require_resource(sent: str) -> None:
         raise InvalidTarget
 
 
-def register(*, redirect_uris: Sequence[str], client_name: str = "") -> OAuthClient:
-    """Raises InvalidOAuthRequest (400)."""
-    if not 1 <= len(redirect_uris) <= URIS_MAX or not all(map(_is_redirect, redirect_uris)):
-        text = "Send 1 to 10 redirect_uris: https, or http on a loopback address, without a fragment."
-        raise InvalidOAuthRequest(text, field="redirect_uris")
-    name = client_name or urlsplit(redirect_uris[0]).hostname or ""
-    return OAuthClient.objects.create(name=name, redirect_uris=list(redirect_uris))
-
-
-def client_of(client_id: str, redirect_uri: str) -> OAuthClient:
-    """The client that registered this address; raises InvalidOAuthRequest (400), and nothing is redirected."""
-    client = OAuthClient.objects.filter(pk=client_id).first() if is_id(client_id) else None
-    if client is None:
-        raise InvalidOAuthRequest("Register the program again: its client_id is unknown.", field="client_id")
-    if not any(_is_same(redirect_uri, registered) for registered in client.redirect_uris):
-        raise InvalidOAuthRequest("Send a redirect_uri that the program registered.", field="redirect_uri")
-    return client
-
-
 def is_challenge(challenge: str, method: str) -> bool:
     return method == "S256" and CHALLENGE.fullmatch(challenge) is not None
 
 
 @retried
 @transaction.atomic
-def consent(*, client: OAuthClient, by: Account, agent_id: UUID, redirect_uri: str, challenge: str) -> str:
-    """Returns a code for the client. Raises AgentNotFound (404) for an agent of another person, AgentFrozen (409)."""
+def consent(
+    *, client: OAuthClient, by: Account, agent_id: UUID, scopes: Collection[str], redirect_uri: str, challenge: str
+) -> str:
+    """Returns a code for the client, with the scopes of these that the agent has.
+
+    Raises InvalidOAuthScope (400) if it has none, AgentNotFound (404) for one of another person, AgentFrozen (409).
+    """
     if not Agent.objects.operated_by(by).filter(pk=agent_id).exists():
         raise AgentNotFound
+    agent = active_agent(agent_id)
+    granted = [scope for scope in agent.scopes if scope in scopes]
+    if not granted:
+        raise InvalidOAuthScope
     code = secrets.token_urlsafe(32)
     CodeGrant.objects.create(
         client=client,
         person=by,
-        agent=active_agent(agent_id),
+        agent=agent,
+        name=client.name,
+        scopes=granted,
         redirect_uri=redirect_uri,
         challenge=challenge,
         code_digest=tokens.digest(code),
@@ -102,7 +105,7 @@ def exchange_code(
 
 
 def refresh(*, refresh_token: str, client_id: str, resource: str = "") -> dict[str, Any]:
-    """The next tokens; the scope stays that of the agent. Raises InvalidGrant, InvalidTarget (400)."""
+    """The next tokens. Raises InvalidGrant, InvalidTarget (400)."""
     require_resource(resource)
     return _answer_of(_refresh(refresh_token, client_id))
 
@@ -113,9 +116,42 @@ def revoke(*, token: str, client_id: str) -> None:
     """End all tokens of the consent that the token is from (RFC 7009); an unknown token is no error."""
     digests = tokens.digests(token)
     of_token = Q(refresh_tokens__digest__in=digests) | Q(refresh_tokens__access_token__digest__in=digests)
-    found = CodeGrant.objects.filter(of_token).first()
-    if found is not None and str(found.client_id) == client_id:
-        _end(CodeGrant.objects.select_for_update(of=("self",)).get(pk=found.pk))
+    grant = _locked(CodeGrant.objects.filter(pk__in=CodeGrant.objects.filter(of_token).values("pk")), client_id)
+    if grant is not None:
+        _end(grant)
+
+
+def programs_of(person: Account) -> list[Program]:
+    """The programs that can get a token now, those that were let in last first."""
+    grants = CodeGrant.objects.of_person(person).working().select_related("client", "agent__account")
+    used = AgentToken.objects.filter(refresh_token__grant=OuterRef("pk")).order_by(
+        F("last_used_at").desc(nulls_last=True)
+    )
+    rows = grants.annotate(used_at=Subquery(used.values("last_used_at")[:1])).order_by("-created_at")[:CONSENTS_MAX]
+    programs: dict[UUID, Program] = {}
+    for grant in rows:
+        programs.setdefault(grant.client_id, Program(grant.client, [])).consents.append(grant)
+    return list(programs.values())
+
+
+def program_of(person: Account, program_id: UUID) -> Program:
+    """Raises ProgramNotFound (404)."""
+    found = next((each for each in programs_of(person) if each.client.pk == program_id), None)
+    if found is None:
+        raise ProgramNotFound
+    return found
+
+
+@retried
+@transaction.atomic
+def revoke_program(*, program_id: UUID, by: Account) -> None:
+    """End all tokens and codes that the person gave to a program. Raises ProgramNotFound (404) if there are none."""
+    own = CodeGrant.objects.of_person(by).filter(client=program_id, revoked_at=None)
+    grants = list(own.select_for_update(of=("self",)).select_related("person").order_by("pk"))
+    if not grants:
+        raise ProgramNotFound
+    for grant in grants:
+        _end(grant, reason=REVOKED)
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
@@ -158,7 +194,9 @@ def _refresh(value: str, client_id: str) -> dict[str, Any] | None:
     # After the lock: a request beside this one may have used it.
     found.refresh_from_db()
     now = database_now()
-    if found.used_at is not None:
+    # A person revokes the token that they see; the program must not get the next one.
+    is_revoked = AgentToken.objects.filter(refresh_token__grant=grant, revoked_at__isnull=False).exists()
+    if found.used_at is not None or is_revoked:
         _end(grant)
         return None
     if found.expires_at <= now:
@@ -169,40 +207,35 @@ def _refresh(value: str, client_id: str) -> dict[str, Any] | None:
 
 
 def _locked(grants: Any, client_id: str) -> CodeGrant | None:
-    grant: CodeGrant | None = grants.select_for_update(of=("self",)).select_related("person").first()
-    is_own = grant is not None and str(grant.client_id) == client_id and grant.revoked_at is None
+    grant: CodeGrant | None = grants.select_for_update(of=("self",)).select_related("person", "client").first()
+    is_own = grant is not None and grant.client.client_id == client_id and grant.revoked_at is None
     return grant if is_own else None
 
 
 def _issue(grant: CodeGrant, now: datetime) -> dict[str, Any] | None:
-    """None if the agent is stopped, or has another operator by now."""
+    """None if the agent is stopped, or has another operator or none of the scopes by now."""
     try:
         agent = active_agent(grant.agent_id)
     except AgentFrozen:
         return None
-    if agent.operator_id != grant.person_id:
+    if agent.operator_id != grant.person_id or not set(agent.scopes) & set(grant.scopes):
         return None
-    label = OAuthClient.objects.get(pk=grant.client_id).name[:LABEL_MAX]
-    row, value = issue_token(agent, by=grant.person, label=label, lifetime=ACCESS_FOR, expiry_announced_at=now)
+    # No inbox announces the end of a token that is renewed before.
+    about = {"label": grant.name[:LABEL_MAX], "scopes": grant.scopes, "expiry_announced_at": now}
+    row, value = issue_token(agent, by=grant.person, lifetime=ACCESS_FOR, **about)
     next_refresh = secrets.token_urlsafe(32)
     RefreshToken.objects.create(
         grant=grant, access_token=row, digest=tokens.digest(next_refresh), expires_at=now + REFRESH_FOR
     )
-    return {
-        "access_token": value,
-        "token_type": "Bearer",
-        "expires_in": int(ACCESS_FOR.total_seconds()),
-        "refresh_token": next_refresh,
-        "scope": " ".join(agent.scopes),
-    }
+    return answer_with(row, value, agent) | {"refresh_token": next_refresh}
 
 
-def _end(grant: CodeGrant) -> None:
+def _end(grant: CodeGrant, reason: str = ENDED) -> None:
     """The caller has locked the grant."""
     grant.revoked_at = database_now()
     grant.save(update_fields=["revoked_at"])
     issued = AgentToken.objects.filter(refresh_token__grant=grant).active().locked().order_by("id")
-    end_tokens(list(issued), by=grant.person, reason=ENDED)
+    end_tokens(list(issued), by=grant.person, reason=reason)
 
 
 def _answer_of(answer: dict[str, Any] | None) -> dict[str, Any]:
@@ -213,30 +246,3 @@ def _answer_of(answer: dict[str, Any] | None) -> dict[str, Any]:
 
 def _s256(verifier: str) -> str:
     return base64.urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-
-
-def _parts(uri: str) -> SplitResult | None:
-    try:
-        parts = urlsplit(uri)
-        _ = parts.port
-    except ValueError:
-        return None
-    return parts
-
-
-def _is_redirect(uri: str) -> bool:
-    parts = _parts(uri)
-    if parts is None or not uri.isascii() or not uri.isprintable() or any(sign in uri for sign in " \\#;,'\""):
-        return False
-    is_loopback = parts.scheme == "http" and parts.hostname in LOOPBACK
-    return bool(parts.hostname) and "@" not in parts.netloc and (parts.scheme == "https" or is_loopback)
-
-
-def _is_same(uri: str, registered: str) -> bool:
-    """Equal, except for the port of a loopback address, which programs choose when they listen (RFC 8252)."""
-    if uri == registered:
-        return True
-    one, other = _parts(uri), _parts(registered)
-    if one is None or other is None or not _is_redirect(uri) or one.scheme != "http" or one.hostname != other.hostname:
-        return False
-    return (one.scheme, one.path, one.query) == (other.scheme, other.path, other.query)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from agents.models import AGENT_NAME_MIN, COMMUNITIES_MAX, PURPOSE_MAX, PURPOSE_MIN
+from agents.models import AGENT_NAME_MIN, COMMUNITIES_MAX, PURPOSE_MAX, PURPOSE_MIN, Scope
 from agents.serializers import EXAMPLE_AGENT, EXAMPLE_TOKEN
 from kernel.api.fields import Text
 from kernel.api.ids import is_id
@@ -17,7 +17,7 @@ from messaging.models.account import HANDLE, NAME_MAX
 from messaging.serializer_fields import Name
 from oauth.device_grants import GRANT_TYPE
 from oauth.exceptions import InvalidOAuthRequest
-from oauth.models import NAME_OF_CLIENT_MAX, URI_MAX, URIS_MAX
+from oauth.models import NAME_OF_CLIENT_MAX, URI_MAX, URIS_MAX, CodeGrant
 
 CODE_MAX = 200
 SCOPE_MAX = 100
@@ -86,7 +86,7 @@ class NewAccessToken(OAuthBody):
     code_verifier = Text(max_length=CODE_MAX, required=False, help_text="What the S256 challenge was made of.")
     redirect_uri = Text(max_length=URI_MAX, required=False, help_text="As it was sent for the code.")
     refresh_token = Text(max_length=CODE_MAX, required=False, help_text="Each works once.")
-    client_id = Text(max_length=CODE_MAX, required=False, help_text="From the registration.")
+    client_id = Text(max_length=URI_MAX, required=False, help_text="From the registration.")
     resource = Text(max_length=URI_MAX, required=False, help_text="The address of this MCP server.")
 
 
@@ -98,7 +98,7 @@ class DeviceExchange(OAuthBody):
 class CodeExchange(OAuthBody):
     openapi_example: ClassVar[dict[str, Any]] = {}
     code = Text(max_length=CODE_MAX, help_text="Of the redirect.")
-    client_id = Text(max_length=CODE_MAX, help_text="From the registration.")
+    client_id = Text(max_length=URI_MAX, help_text="From the registration.")
     code_verifier = Text(max_length=CODE_MAX, help_text="What the S256 challenge was made of.")
     redirect_uri = Text(max_length=URI_MAX, help_text="As it was sent for the code.")
     resource = Text(max_length=URI_MAX, required=False, help_text="The address of this MCP server.")
@@ -107,7 +107,7 @@ class CodeExchange(OAuthBody):
 class RefreshExchange(OAuthBody):
     openapi_example: ClassVar[dict[str, Any]] = {}
     refresh_token = Text(max_length=CODE_MAX, help_text="Each works once.")
-    client_id = Text(max_length=CODE_MAX, help_text="From the registration.")
+    client_id = Text(max_length=URI_MAX, help_text="From the registration.")
     resource = Text(max_length=URI_MAX, required=False, help_text="The address of this MCP server.")
 
 
@@ -144,7 +144,7 @@ class ClientSerializer(serializers.Serializer[Any]):
 class RevokedToken(OAuthBody):
     openapi_example: ClassVar[dict[str, Any]] = {"token": CURSOR, "client_id": "0199f000-0000-7000-8000-000000000000"}
     token = Text(max_length=CODE_MAX, help_text="An access or refresh token.")
-    client_id = Text(max_length=CODE_MAX, help_text="From the registration.")
+    client_id = Text(max_length=URI_MAX, help_text="From the registration.")
 
 
 class AccessTokenSerializer(serializers.Serializer[Any]):
@@ -160,8 +160,39 @@ class AccessTokenSerializer(serializers.Serializer[Any]):
     token_type = serializers.CharField(help_text="Always Bearer.")
     expires_in = serializers.IntegerField(help_text="Seconds it is valid.")
     scope = serializers.CharField(help_text="What was granted.")
-    refresh_token = serializers.CharField(required=False, help_text="With the scope `account` only.")
+    refresh_token = serializers.CharField(required=False, help_text="Not with a device code for an agent.")
     community_ids = serializers.ListField(
         child=serializers.UUIDField(), required=False, help_text="Empty: every community."
     )
     account = AccountSerializer(help_text="Who writes with it.")
+
+
+class ConsentSerializer(serializers.Serializer[CodeGrant]):
+    openapi_example: ClassVar[dict[str, Any]] = {"agent": EXAMPLE_AGENT, "scopes": ["post", "reply"]}
+    agent = AccountSerializer(source="agent.account", help_text="As which agent it writes.")
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices), help_text="As you chose.")
+    redirectUri = serializers.CharField(source="redirect_uri", help_text="Where the program got its code.")
+    allowedAt = serializers.DateTimeField(source="created_at", help_text="When you let it in.")
+    lastUsedAt = serializers.DateTimeField(source="used_at", allow_null=True, help_text="null: never.")
+
+
+class ProgramSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "name": "Example Editor",
+        "clientId": "https://editor.example/client.json",
+    }
+    id = serializers.UUIDField(source="client.pk")
+    name = serializers.CharField(help_text="Its own claim, as you read it.")
+    clientId = serializers.CharField(source="client.client_id", help_text="Its id, or the address of its document.")
+    consents = ConsentSerializer(many=True, help_text="Newest first.")
+
+
+class ProgramListSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {}
+    programs = ProgramSerializer(many=True)
+
+
+class RevokedProgramSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"revoked": True}
+    id = serializers.UUIDField()
+    revoked = serializers.BooleanField(help_text="Always true.")

@@ -21,9 +21,10 @@ from kernel.api.public_documents import any_origin
 from kernel.api.requests import Response
 from kernel.api.serializers import validated
 from kernel.api.viewsets import ApiViewSet
-from oauth import code_grants, device_grants, exceptions, serializers
+from oauth import clients, code_grants, device_grants, exceptions, serializers
 
 PUBLIC = {CredentialKind.PUBLIC}
+PERSON = {CredentialKind.PERSON}
 PRIVATE = {"Cache-Control": "no-store"}
 DEVICE_PATH = "/account/device/"
 
@@ -35,14 +36,15 @@ class GrantType(NamedTuple):
     exchange: Callable[..., dict[str, Any]]
 
 
-GRANT_TYPES: dict[str, GrantType] = {
-    device_grants.GRANT_TYPE: GrantType(serializers.DeviceExchange, device_grants.exchange),
+DEVICE_TYPES = {device_grants.GRANT_TYPE: GrantType(serializers.DeviceExchange, device_grants.exchange)}
+ALL_TYPES = DEVICE_TYPES | {
+    code_grants.CODE_TYPE: GrantType(serializers.CodeExchange, code_grants.exchange_code),
+    code_grants.REFRESH_TYPE: GrantType(serializers.RefreshExchange, code_grants.refresh),
 }
-if settings.OAUTH:
-    GRANT_TYPES |= {
-        code_grants.CODE_TYPE: GrantType(serializers.CodeExchange, code_grants.exchange_code),
-        code_grants.REFRESH_TYPE: GrantType(serializers.RefreshExchange, code_grants.refresh),
-    }
+
+
+def grant_types() -> dict[str, GrantType]:
+    return ALL_TYPES if settings.OAUTH else DEVICE_TYPES
 
 
 class OAuthViewSet(ApiViewSet):
@@ -100,9 +102,9 @@ class OAuthViewSet(ApiViewSet):
 
         While nobody has decided, the answer is 400 `authorization_pending`: ask again after `interval` seconds.
         """
-        grant_type = GRANT_TYPES.get(self.body()["grant_type"])
+        grant_type = grant_types().get(self.body()["grant_type"])
         if grant_type is None:
-            raise exceptions.UnsupportedGrantType(allowed=list(GRANT_TYPES))
+            raise exceptions.UnsupportedGrantType(allowed=list(grant_types()))
         return Response(grant_type.exchange(**validated(grant_type.parameters, request.data)), headers=PRIVATE)
 
     @action(detail=False, methods=["post"])
@@ -118,7 +120,7 @@ class OAuthViewSet(ApiViewSet):
     def register(self, request: ApiRequest) -> Response:
         """Register a program that speaks MCP (RFC 7591), with OAUTH=1."""
         _require_oauth()
-        client = code_grants.register(**self.body())
+        client = clients.register(**self.body())
         answer = {
             "client_id": str(client.pk),
             "client_id_issued_at": int(client.created_at.timestamp()),
@@ -145,6 +147,28 @@ class OAuthViewSet(ApiViewSet):
         _require_oauth()
         code_grants.revoke(**self.body())
         return Response({}, headers=PRIVATE)
+
+
+class ProgramViewSet(ApiViewSet):
+    """The programs that a person let act as one of their agents."""
+
+    @operation("listPrograms", callers=PERSON, response=serializers.ProgramListSerializer)
+    def list(self, request: ApiRequest) -> Response:
+        """List the programs that you let act as your agents by OAuth, from your newest 100 consents."""
+        programs = code_grants.programs_of(request.user)
+        return Response(serializers.ProgramListSerializer({"programs": programs}).data, headers=PRIVATE)
+
+    @operation(
+        "revokeProgram",
+        callers=PERSON,
+        response=serializers.RevokedProgramSerializer,
+        errors=(exceptions.ProgramNotFound,),
+    )
+    def destroy(self, request: ApiRequest, id: str) -> Response:
+        """End all tokens that you gave to a program, at once and for good."""
+        program_id = self.path_id(exceptions.ProgramNotFound)
+        code_grants.revoke_program(program_id=program_id, by=request.user)
+        return Response({"id": program_id, "revoked": True})
 
 
 def _require_oauth() -> None:
@@ -187,10 +211,11 @@ def authorization_server(_request: HttpRequest) -> HttpResponse:
             "scopes_supported": Scope.values,
             "response_types_supported": ["code"],
             "response_modes_supported": ["query"],
-            "grant_types_supported": list(GRANT_TYPES),
+            "grant_types_supported": list(grant_types()),
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["none"],
             "revocation_endpoint_auth_methods_supported": ["none"],
+            "client_id_metadata_document_supported": True,
             "authorization_response_iss_parameter_supported": True,
         }
     )

@@ -1,105 +1,27 @@
-"""OAuth 2.1 for MCP clients: from the bare address to a tool call, and what attackers try."""
+"""OAuth 2.1 for MCP clients: from the bare address to a tool call, less than an agent's rights, and revocation."""
 
 from __future__ import annotations
 
-import base64
-from hashlib import sha256
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
 from django.test import Client
 
-from agents.models import AgentToken
-from oauth import views
-from oauth.models import CodeGrant, OAuthClient, RefreshToken
+from agents.services import freeze_agent, request_agent, revoke_token
+from oauth import code_grants
 from tests.agents.factories import agent_with_token
-from tests.factories import PersonFactory
+from tests.api import Api
+from tests.factories import PersonFactory, SuperAdminFactory
+from tests.oauth.consents import LISTENING, UNKNOWN, Consent, call_tool, page_of, register, returned, send
 
-pytestmark = pytest.mark.django_db
-FORM = "application/x-www-form-urlencoded"
-LOOPBACK = "http://127.0.0.1/callback"
-LISTENING = "http://127.0.0.1:49152/callback"
-VERIFIER = "v" * 64
-CHALLENGE = base64.urlsafe_b64encode(sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
-
-
-@pytest.fixture(autouse=True)
-def _oauth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "OAUTH", True)
-    grants = views.code_grants
-    code = views.GrantType(views.serializers.CodeExchange, grants.exchange_code)
-    refresh = views.GrantType(views.serializers.RefreshExchange, grants.refresh)
-    monkeypatch.setattr(
-        views, "GRANT_TYPES", views.GRANT_TYPES | {grants.CODE_TYPE: code, grants.REFRESH_TYPE: refresh}
-    )
-
-
-def register(**body: Any) -> Any:
-    return Client().post("/oauth/register", {"client_name": "Editor", **body}, content_type="application/json")
-
-
-def page_of(client_id: str, **changes: str) -> str:
-    query = {
-        "response_type": "code",
-        "client_id": client_id,
-        "redirect_uri": LISTENING,
-        "state": "s",
-        "code_challenge": CHALLENGE,
-        "code_challenge_method": "S256",
-        "resource": f"{settings.BASE_URL}/mcp",
-    }
-    sent = {name: value for name, value in (query | changes).items() if value}
-    return f"/account/authorize/?{urlencode(sent)}"
-
-
-def returned(response: Any) -> dict[str, str]:
-    assert response.status_code == 302
-    assert response.headers["Location"].startswith(f"{LISTENING}?")
-    return dict(parse_qsl(urlsplit(response.headers["Location"]).query))
-
-
-def token(**body: str) -> Any:
-    return Client().post("/oauth/token", urlencode(body), content_type=FORM)
-
-
-class Consent:
-    def __init__(self) -> None:
-        self.agent = agent_with_token()[0].agent
-        self.bystander = agent_with_token()[0].agent
-        self.client_id = register(redirect_uris=[LOOPBACK]).json()["client_id"]
-        self.browser = Client()
-        self.browser.force_login(self.agent.operator)
-
-    def code(self) -> str:
-        form = {"agent": str(self.agent.pk), "decision": "confirm"}
-        query = returned(self.browser.post(page_of(self.client_id), form))
-        assert (query["state"], query["iss"]) == ("s", settings.BASE_URL)
-        return query["code"]
-
-    def exchange(self, issued: str, **changes: str) -> Any:
-        body = {"code": issued, "client_id": self.client_id, "code_verifier": VERIFIER, "redirect_uri": LISTENING}
-        return token(grant_type="authorization_code", **(body | changes))
-
-    def refresh(self, value: str, **changes: str) -> Any:
-        return token(**({"grant_type": "refresh_token", "refresh_token": value, "client_id": self.client_id} | changes))
-
-    def active(self) -> int:
-        return AgentToken.objects.active().filter(refresh_token__grant__client=self.client_id).count()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("oauth")]
 
 
 @pytest.fixture
 def consent() -> Consent:
     return Consent()
-
-
-def call_tool(name: str, access: str = "") -> Any:
-    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
-    if access:
-        headers["Authorization"] = f"Bearer {access}"
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": {}}}
-    return Client().post("/mcp", message, content_type="application/json", headers=headers)
 
 
 def test_from_the_bare_address_to_a_tool_call(consent: Consent) -> None:
@@ -111,123 +33,138 @@ def test_from_the_bare_address_to_a_tool_call(consent: Consent) -> None:
         assert Client().get(path).json()["resource"] == f"{settings.BASE_URL}/mcp"
     assert Client().get("/.well-known/oauth-authorization-server").json()["issuer"] == settings.BASE_URL
 
-    first = consent.exchange(consent.code()).json()
-    assert first["expires_in"] == 3600
+    first = consent.tokens()
+    assert (first["expires_in"], first["account"]["handle"]) == (3600, consent.agent.account.handle)
     assert call_tool("whoami", first["access_token"]).status_code == 200
     second = consent.refresh(first["refresh_token"]).json()
     assert call_tool("whoami", second["access_token"]).status_code == 200
-    Client().post(
-        "/oauth/revoke",
-        urlencode({"token": second["refresh_token"], "client_id": consent.client_id}),
-        content_type=FORM,
-    )
+    send("/oauth/revoke", token=second["refresh_token"], client_id=consent.client_id)
     assert call_tool("whoami", second["access_token"]).status_code == 401
-    assert consent.bystander.tokens.active().count() == 1
-
-
-def test_without_the_setting_nothing_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "OAUTH", False)
-    assert Client().get("/.well-known/oauth-protected-resource/mcp").status_code == 404
-    assert register(redirect_uris=[LOOPBACK]).status_code == 404
-
-
-@pytest.mark.parametrize(
-    "uris",
-    [
-        [],
-        ["http://example.com/cb"],
-        ["javascript:alert(1)"],
-        ["https://a@example.com/cb"],
-        ["https://example.com/cb#x"],
-        ["https://example.com/;script-src *"],
-    ],
-)
-def test_unsafe_redirects_are_not_registered(uris: list[str]) -> None:
-    assert register(redirect_uris=uris).status_code == 400
-    assert not OAuthClient.objects.exists()
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"redirect_uri": "https://evil.example/cb"},
-        {"redirect_uri": "http://127.0.0.1:9/other"},
-        {"redirect_uri": "http://localhost:9/callback"},
-        {"redirect_uri": ""},
-        {"client_id": "0199f000-0000-7000-8000-000000000000"},
-        {"client_id": "x"},
-    ],
-)
-def test_nothing_is_redirected_to_what_was_not_registered(consent: Consent, changes: dict[str, str]) -> None:
-    assert consent.browser.get(page_of(**({"client_id": consent.client_id} | changes))).status_code == 400
-
-
-@pytest.mark.parametrize(
-    ("changes", "error"),
-    [
-        ({"code_challenge": ""}, "invalid_request"),
-        ({"code_challenge_method": "plain"}, "invalid_request"),
-        ({"code_challenge_method": ""}, "invalid_request"),
-        ({"response_type": "token"}, "unsupported_response_type"),
-        ({"resource": "https://other.example/mcp"}, "invalid_target"),
-    ],
-)
-def test_a_wrong_request_is_told_to_the_program(consent: Consent, changes: dict[str, str], error: str) -> None:
-    assert returned(consent.browser.get(page_of(consent.client_id, **changes)))["error"] == error
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"code_verifier": "w" * 64},
-        {"code_verifier": "v"},
-        {"redirect_uri": LOOPBACK},
-        {"client_id": "0199f000-0000-7000-8000-000000000000"},
-        {"code": "x"},
-        {"resource": "https://other.example/mcp"},
-    ],
-)
-def test_an_injected_code_opens_nothing(consent: Consent, changes: dict[str, str]) -> None:
-    assert consent.exchange(consent.code(), **changes).status_code == 400
     assert consent.active() == 0
 
 
-def test_a_code_used_twice_ends_all_its_tokens(consent: Consent) -> None:
-    code = consent.code()
-    access = consent.exchange(code).json()["access_token"]
-    assert consent.exchange(code).json()["error"] == "invalid_grant"
-    assert consent.active() == 0
-    assert call_tool("whoami", access).status_code == 401
+def test_without_the_setting_nothing_is_there(settings: Any) -> None:
+    settings.OAUTH = False
+    person = Client()
+    person.force_login(PersonFactory())
+    for path in ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server", page_of("x")):
+        assert person.get(path).status_code == 404
+    assert register().status_code == 404
+    assert send("/oauth/token", grant_type="refresh_token").json()["error"] == "unsupported_grant_type"
+    assert "resource_metadata" not in Client().get("/v1/agent/self").headers["WWW-Authenticate"]
 
 
-def test_a_refresh_token_used_twice_ends_all_tokens(consent: Consent) -> None:
-    first = consent.exchange(consent.code()).json()
-    second = consent.refresh(first["refresh_token"]).json()
-    assert consent.refresh(first["refresh_token"]).json()["error"] == "invalid_grant"
-    assert consent.active() == 0
-    assert consent.refresh(second["refresh_token"]).status_code == 400
+def test_a_program_gets_the_chosen_rights_alone(consent: Consent) -> None:
+    answer = consent.tokens(scopes=["reply"])
+    assert answer["scope"] == "reply"
+    agent = Api.as_agent(answer["access_token"])
+    assert agent.get("/v1/agent/self").json["scopes"] == ["reply"]
+    refused = agent.post("/api/messages", {"url": "https://a.example", "content": "No."})
+    assert (refused.status, refused.error) == (403, "agent_scope_missing:post")
+    # The MCP server refuses over HTTP, at which clients ask their person for more.
+    stepped = call_tool("react", answer["access_token"], postId=UNKNOWN, emoji="👍")
+    challenge = stepped.headers["WWW-Authenticate"]
+    assert (stepped.status_code, 'error="insufficient_scope"' in challenge) == (403, True)
+    assert 'scope="react"' in challenge
+    assert "resource_metadata=" in challenge
+    stepped_up = consent.decide(page_of(consent.client_id, scope="reply react"), scopes=["reply", "react"])
+    more = consent.exchange(returned(stepped_up)["code"]).json()
+    assert set(more["scope"].split()) == {"reply", "react"}
+    listed = Api.as_person(consent.person).get("/v1/agent-tokens").json["tokens"]
+    assert sorted(len(token["scopes"]) for token in listed) == [1, 2, 4]
 
 
-def test_only_the_operator_consents_and_on_no_framed_page(consent: Consent) -> None:
-    page = consent.browser.get(page_of(consent.client_id))
-    assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
-    assert "form-action 'self' http://127.0.0.1:49152" in page.headers["Content-Security-Policy"]
-    assert Client().get(page_of(consent.client_id)).headers["Location"].startswith("/account/sign-in/")
-    form = {"agent": str(consent.agent.pk), "decision": "confirm"}
-    stranger = Client()
-    stranger.force_login(PersonFactory())
-    assert stranger.post(page_of(consent.client_id), form).status_code == 200
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(consent.agent.operator)
-    assert strict.post(page_of(consent.client_id), form).status_code == 403
-    refused = returned(consent.browser.post(page_of(consent.client_id), {"decision": "refuse"}))
-    assert refused["error"] == "access_denied"
-    assert not CodeGrant.objects.exists()
+@pytest.mark.parametrize(
+    ("asked", "offered"),
+    [
+        ("", ["post", "reply", "quote", "react"]),
+        ("reply", ["reply"]),
+        ("openid react offline_access", ["react"]),
+        ("admin", None),
+    ],
+)
+def test_the_page_offers_what_the_program_asks_for(consent: Consent, asked: str, offered: list[str] | None) -> None:
+    page = consent.browser.get(page_of(consent.client_id, scope=asked))
+    if offered is None:
+        assert returned(page)["error"] == "invalid_scope"
+    else:
+        assert [value for value, _label in page.context["form"].fields["scopes"].choices] == offered
 
 
-def test_a_dump_contains_no_code_and_no_token(consent: Consent) -> None:
-    code = consent.code()
-    answer = consent.exchange(code).json()
-    stored = [bytes(CodeGrant.objects.get().code_digest), bytes(RefreshToken.objects.get().digest)]
-    assert not {code.encode(), answer["refresh_token"].encode()} & set(stored)
-    assert all(len(each) == 32 for each in stored)
+def test_an_agent_gives_no_right_that_it_lacks() -> None:
+    consent = Consent(scopes=["reply"])
+    page = consent.decide(scopes=["post"])
+    assert (page.status_code, bool(page.context["form"].errors["agent"])) == (200, True)
+    assert consent.tokens(scopes=["post", "reply"])["scope"] == "reply"
+
+
+def test_who_has_no_agent_asks_for_one_at_consent(consent: Consent) -> None:
+    person, browser = PersonFactory(), Client()
+    browser.force_login(person)
+    purpose = "Answers questions about our books."
+    request_agent(requester=person, agent_name="Books", agent_handle="books_42", purpose=purpose, scopes=["post"])
+    page = browser.get(page_of(consent.client_id)).content.decode()
+    assert "/account/agents/request/" in page
+    assert "@books_42" in page
+    assert 'value="confirm"' not in page
+
+
+def test_a_program_holds_none_of_the_five_tokens_and_replaces_none(consent: Consent) -> None:
+    access = consent.tokens()["access_token"]
+    person = Api.as_person(consent.person)
+    token = Api.as_agent(access).get("/v1/agent/self").json["token"]["id"]
+    assert person.post(f"/v1/agent-tokens/{token}/rotate", {}).error == "token_not_found"
+    for _ in range(4):
+        assert person.post(f"/v1/agent-tokens/requests/{consent.agent.request.pk}/token", {}).status == 201
+    assert person.post(f"/v1/agent-tokens/requests/{consent.agent.request.pk}/token", {}).status == 409
+    assert consent.exchange(consent.code()).status_code == 200
+
+
+@pytest.mark.parametrize("end", ["the token", "the agent", "the operator"])
+def test_what_ends_a_token_ends_its_program(consent: Consent, end: str) -> None:
+    answer = consent.tokens()
+    if end == "the token":
+        token = consent.agent.tokens.exclude(scopes=None).get()
+        revoke_token(token_id=token.pk, by=consent.person)
+    elif end == "the agent":
+        freeze_agent(agent=consent.agent, by=SuperAdminFactory(), reason="Trying.")
+    else:
+        consent.agent.operator = PersonFactory()
+        consent.agent.save(update_fields=["operator"])
+    assert consent.refresh(answer["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+def test_a_person_revokes_a_program_by_the_api_and_on_its_page(consent: Consent) -> None:
+    for by_page in (False, True):
+        waiting, first, second = consent.code(), consent.tokens(scopes=["reply"]), consent.tokens()
+        person = Api.as_person(consent.person)
+        (program,) = person.get("/v1/me/programs").json["programs"]
+        assert (program["name"], program["clientId"]) == ("Editor", consent.client_id)
+        assert [each["scopes"] for each in program["consents"]] == [consent.agent.scopes, ["reply"]]
+        assert {each["redirectUri"] for each in program["consents"]} == {LISTENING}
+        path = f"/v1/me/programs/{program['id']}"
+        stranger = Api.as_person(PersonFactory())
+        assert stranger.get("/v1/me/programs").json == {"programs": []}
+        assert stranger.delete(path).error == "program_not_found"
+        if by_page:
+            assert "Editor" in consent.browser.get("/account/programs/").content.decode()
+            page = f"/account/programs/{program['id']}/revoke/"
+            assert "Editor" in consent.browser.get(page).content.decode()
+            assert consent.browser.post(page).status_code == 302
+        else:
+            assert person.delete(path).json == {"id": program["id"], "revoked": True}
+        assert person.delete(path).error == "program_not_found"
+        assert person.get("/v1/me/programs").json == {"programs": []}
+        assert consent.active() == 0
+        assert consent.exchange(waiting).status_code == 400
+        for answer in (first, second):
+            assert call_tool("whoami", answer["access_token"]).status_code == 401
+            assert consent.refresh(answer["refresh_token"]).status_code == 400
+
+
+def test_the_list_of_programs_takes_one_number_of_queries(consent: Consent, django_assert_max_num_queries: Any) -> None:
+    for _ in range(4):
+        consent.tokens(agent=str(agent_with_token(requester=consent.person).agent.pk))
+        consent.client_id = register().json()["client_id"]
+    with django_assert_max_num_queries(1):
+        assert len(code_grants.programs_of(consent.person)) == 4
