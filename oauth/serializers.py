@@ -10,7 +10,7 @@ from agents.models import AGENT_NAME_MIN, COMMUNITIES_MAX, PURPOSE_MAX, PURPOSE_
 from agents.serializers import EXAMPLE_AGENT, EXAMPLE_TOKEN
 from kernel.api.fields import Text
 from kernel.api.ids import is_id
-from kernel.api.openapi.example_values import BASE, CURSOR
+from kernel.api.openapi.example_values import BASE, CURSOR, ID
 from kernel.api.serializers import BodySerializer
 from messaging.accounts.serializers import AccountSerializer
 from messaging.models.account import HANDLE, NAME_MAX
@@ -124,8 +124,7 @@ class NewClient(OAuthBody):
 
 class ClientSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
-        "client_id": "0199f000-0000-7000-8000-000000000000",
-        "client_id_issued_at": 1760000000,
+        "client_id": ID,
         "client_name": "Example Editor",
         "redirect_uris": ["http://127.0.0.1/callback"],
         "token_endpoint_auth_method": "none",
@@ -133,7 +132,6 @@ class ClientSerializer(serializers.Serializer[Any]):
         "response_types": ["code"],
     }
     client_id = serializers.CharField(help_text="For the parameters of that name.")
-    client_id_issued_at = serializers.IntegerField(help_text="In seconds since 1970.")
     client_name = serializers.CharField(help_text="What the consent page shows.")
     redirect_uris = serializers.ListField(child=serializers.CharField(), help_text="As they were sent.")
     token_endpoint_auth_method = serializers.CharField(help_text="`none`: there is no secret.")
@@ -142,7 +140,7 @@ class ClientSerializer(serializers.Serializer[Any]):
 
 
 class RevokedToken(OAuthBody):
-    openapi_example: ClassVar[dict[str, Any]] = {"token": CURSOR, "client_id": "0199f000-0000-7000-8000-000000000000"}
+    openapi_example: ClassVar[dict[str, Any]] = {"token": CURSOR, "client_id": ID}
     token = Text(max_length=CODE_MAX, help_text="An access or refresh token.")
     client_id = Text(max_length=URI_MAX, help_text="From the registration.")
 
@@ -168,7 +166,12 @@ class AccessTokenSerializer(serializers.Serializer[Any]):
 
 
 class ConsentSerializer(serializers.Serializer[CodeGrant]):
-    openapi_example: ClassVar[dict[str, Any]] = {"agent": EXAMPLE_AGENT, "scopes": ["post", "reply"]}
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "agent": EXAMPLE_AGENT,
+        "scopes": ["post", "reply"],
+        "redirectUri": "http://127.0.0.1:49152/callback",
+        "lastUsedAt": None,
+    }
     agent = AccountSerializer(source="agent.account", help_text="As which agent it writes.")
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices), help_text="As you chose.")
     redirectUri = serializers.CharField(source="redirect_uri", help_text="Where the program got its code.")
@@ -179,7 +182,7 @@ class ConsentSerializer(serializers.Serializer[CodeGrant]):
 class ProgramSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
         "name": "Example Editor",
-        "clientId": "https://editor.example/client.json",
+        "clientId": ID,
     }
     id = serializers.UUIDField(source="client.pk")
     name = serializers.CharField(help_text="Its own claim, as you read it.")
@@ -189,7 +192,7 @@ class ProgramSerializer(serializers.Serializer[Any]):
 
 class ProgramListSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {}
-    programs = ProgramSerializer(many=True)
+    programs = ProgramSerializer(many=True, help_text="Those that can get a token now.")
 
 
 class RevokedProgramSerializer(serializers.Serializer[Any]):

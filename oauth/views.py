@@ -123,7 +123,6 @@ class OAuthViewSet(ApiViewSet):
         client = clients.register(**self.body())
         answer = {
             "client_id": str(client.pk),
-            "client_id_issued_at": int(client.created_at.timestamp()),
             "client_name": client.name,
             "redirect_uris": client.redirect_uris,
             "token_endpoint_auth_method": "none",

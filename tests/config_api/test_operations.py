@@ -117,6 +117,8 @@ BEYOND = [
     Row("createToken", "POST", "/oauth/token", {PUBLIC}),
     Row("createClient", "POST", "/oauth/register", {PUBLIC}),
     Row("revokeClientToken", "POST", "/oauth/revoke", {PUBLIC}),
+    Row("listPrograms", "GET", "/v1/me/programs", {PERSON}),
+    Row("revokeProgram", "DELETE", "/v1/me/programs/{id}", {PERSON}),
     Row("getAgentSelf", "GET", "/v1/agent/self", {AGENT}),
     Row("listChanges", "GET", "/v1/changes", {PUBLIC}),
     Row("streamChanges", "GET", "/v1/changes/stream", {PUBLIC}),

@@ -10,7 +10,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from django.conf import settings
 from django.test import Client
 
-from agents.models import AgentToken
+from agents.models import Agent, AgentToken
+from oauth import clients, code_grants
+from oauth.models import OAuthClient
 from tests.agents.factories import agent_with_token
 
 FORM = "application/x-www-form-urlencoded"
@@ -58,6 +60,17 @@ def call_tool(name: str, access: str = "", **arguments: Any) -> Any:
         headers["Authorization"] = f"Bearer {access}"
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     return Client().post("/mcp", message, content_type="application/json", headers=headers)
+
+
+def program_let_in(agent: Agent, *, name: str = "Example Editor") -> tuple[OAuthClient, str, str]:
+    """A program with a token of the agent, a code that it has not exchanged, and its refresh token."""
+    client = clients.register(redirect_uris=[LOOPBACK], client_name=name)
+    sent = {"redirect_uri": LISTENING, "challenge": CHALLENGE, "scopes": ["post", "reply"]}
+    codes = [code_grants.consent(client=client, by=agent.operator, agent_id=agent.pk, **sent) for _ in range(2)]
+    answer = code_grants.exchange_code(
+        code=codes[0], client_id=client.client_id, code_verifier=VERIFIER, redirect_uri=LISTENING
+    )
+    return client, codes[1], answer["refresh_token"]
 
 
 class Consent:

@@ -200,14 +200,6 @@ def test_an_imitated_name_is_called_a_claim_beside_the_true_address(consent: Con
     assert "chose its name itself" in page
 
 
-def test_a_dump_contains_no_code_and_no_token(consent: Consent) -> None:
-    code = consent.code()
-    answer = consent.exchange(code).json()
-    stored = [bytes(CodeGrant.objects.get().code_digest), bytes(RefreshToken.objects.get().digest)]
-    assert not {code.encode(), answer["refresh_token"].encode()} & set(stored)
-    assert all(len(each) == 32 for each in stored)
-
-
 # Documents of programs.
 
 
@@ -320,7 +312,8 @@ def test_a_person_lets_few_documents_be_fetched(consent: Consent, document: Docu
 
 
 def ask_for_a_device_code() -> dict[str, Any]:
-    asked = {"client_name": "Claude", "handle": "claude", "purpose": "Answers questions about our books.", "scope": "post"}
+    purpose = "Answers questions about our books."
+    asked = {"client_name": "Claude", "handle": "claude", "purpose": purpose, "scope": "post"}
     answer: dict[str, Any] = send("/oauth/device_authorization", **asked).json()
     return answer
 
