@@ -361,7 +361,7 @@ if WEBHOOKS_ALLOW_LOCAL and HTTPS:
     )
 
 # OAuth 2.1 for MCP clients: metadata, registration, codes.
-OAUTH = env.flag("OAUTH", default=False)
+OAUTH = env.flag("OAUTH", default=HTTPS)
 
 # Proofs of hosts, for which the service asks the domain name system.
 # Only with DOMAIN_CHECKS=1 communities can prove hosts.

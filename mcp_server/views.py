@@ -7,7 +7,7 @@ communities, so there is one server for each combination of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -157,11 +157,27 @@ def _require_right(message: dict[str, Any], caller: Caller) -> None:
     parameters = message.get("params")
     name = parameters.get("name") if isinstance(parameters, dict) else None
     tool = next((each for each in TOOLS if each.name == name), None)
-    if tool is None or caller.sees(tool):
+    if tool is None:
         return
-    if not caller.has_account:
+    if not caller.has_account and not caller.sees(tool):
         raise NotAuthenticated
-    raise AgentScopeMissing(min(tool.scopes), needed=tool.scopes, allowed=caller.scopes or ())
+    missing, needed = _missing_scope(tool, parameters, caller)
+    if missing and caller.has_account:
+        raise AgentScopeMissing(missing, needed=needed, allowed=caller.scopes or ())
+
+
+def _missing_scope(tool: Tool, parameters: Any, caller: Caller) -> tuple[str, Collection[str]]:
+    """A scope that the caller lacks, or an empty text, and those that the call needs.
+
+    One of its scopes is enough for a tool, unless its arguments need certain ones.
+    """
+    if not tool.scope_of_argument:
+        return ("" if caller.sees(tool) else min(tool.scopes)), tool.scopes
+    arguments = parameters.get("arguments")
+    sent = {name for name, value in arguments.items() if value is not None} if isinstance(arguments, dict) else set()
+    named = {scope for argument, scope in tool.scope_of_argument.items() if argument in sent}
+    needed = named or tool.scopes - {*tool.scope_of_argument.values()}
+    return min((scope for scope in needed if not caller.may(scope)), default=""), needed
 
 
 def _is_own_origin(request: HttpRequest) -> bool:

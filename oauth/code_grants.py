@@ -155,11 +155,15 @@ def revoke_program(*, program_id: UUID, by: Account) -> None:
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
-    """Delete or count clients that nobody let in and consents whose refresh tokens have all expired."""
+    """Delete or count clients that nobody let in, consents whose refresh tokens have all expired, and old tokens.
+
+    A refresh token that was used is stored until it expires, since its reuse is a theft.
+    """
     ended = now - REFRESH_FOR
     grants = CodeGrant.objects.filter(created_at__lt=ended).exclude(refresh_tokens__expires_at__gt=now)
     clients = OAuthClient.objects.filter(created_at__lt=now - UNUSED_CLIENT_FOR, grants=None)
-    rows = {"consents of programs": grants, "unused programs": clients}
+    issued = AgentToken.objects.exclude(scopes=None).filter(expires_at__lt=ended)
+    rows = {"consents of programs": grants, "unused programs": clients, "tokens of programs": issued}
     return {name: found.count() if dry_run else delete_in_batches(found) for name, found in rows.items()}
 
 

@@ -68,6 +68,7 @@ def programs(now: datetime) -> None:
     program_let_in(agent_with_token().agent)
     CodeGrant.objects.update(created_at=now - 30 * DAY + HOUR)
     RefreshToken.objects.update(expires_at=now + HOUR)
+    AgentToken.objects.exclude(scopes=None).update(expires_at=now - 30 * DAY + HOUR)
     OAuthClient.objects.create(name="A program", redirect_uris=[])
     OAuthClient.objects.filter(grants=None).update(created_at=now - DAY + HOUR)
 

@@ -62,11 +62,17 @@ def test_a_program_gets_the_chosen_rights_alone(consent: Consent) -> None:
     refused = agent.post("/api/messages", {"url": "https://a.example", "content": "No."})
     assert (refused.status, refused.error) == (403, "agent_scope_missing:post")
     # The MCP server refuses over HTTP, at which clients ask their person for more.
-    stepped = call_tool("react", answer["access_token"], postId=UNKNOWN, emoji="👍")
-    challenge = stepped.headers["WWW-Authenticate"]
-    assert (stepped.status_code, 'error="insufficient_scope"' in challenge) == (403, True)
-    assert 'scope="react"' in challenge
-    assert "resource_metadata=" in challenge
+    for tool, sent, needed in (
+        ("react", {"postId": UNKNOWN, "emoji": "👍"}, "react"),
+        ("write_post", {"url": "https://a.example", "content": "No."}, "post"),
+        ("write_post", {"replyTo": UNKNOWN, "quote": UNKNOWN, "content": "No."}, "quote reply"),
+    ):
+        stepped = call_tool(tool, answer["access_token"], **sent)
+        challenge = stepped.headers["WWW-Authenticate"]
+        assert (stepped.status_code, 'error="insufficient_scope"' in challenge) == (403, True)
+        assert f'scope="{needed}"' in challenge
+        assert "resource_metadata=" in challenge
+    assert call_tool("write_post", answer["access_token"], replyTo=UNKNOWN, content="Yes.").status_code == 200
     stepped_up = consent.decide(page_of(consent.client_id, scope="reply react"), scopes=["reply", "react"])
     more = consent.exchange(returned(stepped_up)["code"]).json()
     assert set(more["scope"].split()) == {"reply", "react"}
