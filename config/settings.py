@@ -363,6 +363,7 @@ METRICS_ALLOWED = env.networks("METRICS_ALLOWED")
 METRICS = bool(METRICS_PORT or METRICS_ALLOWED)
 # A line for each request.
 ACCESS_LOG = env.flag("ACCESS_LOG", default=False)
+ACCESS_LOG_READS = env.integer("ACCESS_LOG_READS", 1, minimum=1, maximum=1_000_000)
 # A line for each statement that takes so many milliseconds; 0: for none.
 SLOW_STATEMENT_MS = env.integer("SLOW_STATEMENT_MS", 1000)
 

@@ -67,7 +67,5 @@ class ServiceCollector(Collector):
         if folder is None:
             yield from (metric for metric in REGISTRY.collect() if metric.name.startswith(definitions.NAMESPACE))
             return
-        with files.locked(folder):
-            files.merge_ended(folder)
-            metrics = list(MultiProcessCollector(None, path=str(folder)).collect())  # type: ignore[no-untyped-call]
-        yield from metrics
+        files.mark_ended(folder)
+        yield from MultiProcessCollector(None, path=str(folder)).collect()  # type: ignore[no-untyped-call]
