@@ -8,10 +8,12 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event, Thread
 
 import psycopg
 import pytest
@@ -71,6 +73,24 @@ class Server:
             found = session.execute(statement.encode(), parameters)
             return found.fetchall() if found.description else []
 
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Writes to the log all along, as a service does. That of an idle server is closed up to 15 seconds later."""
+        ended = Event()
+
+        def write() -> None:
+            with psycopg.connect(self.url("postgres"), autocommit=True) as session:
+                while not ended.wait(0.1):
+                    session.execute("SELECT pg_logical_emit_message(true, '', '')")
+
+        writer = Thread(target=write)
+        writer.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            writer.join()
+
 
 @dataclass
 class Place:
@@ -122,9 +142,10 @@ def place() -> Iterator[Place]:
                 session.execute("ALTER TABLE messaging_message ADD created_at timestamptz DEFAULT now()")
             made.barman("cron")
             assert eventually(lambda: server.ask("SELECT pid FROM pg_stat_replication", name="postgres"))
-            made.catch_up()
-            made.barman("backup", "--wait", NAME)
-            yield made
+            with server.busy():
+                made.catch_up()
+                made.barman("backup", "--wait", NAME)
+                yield made
         finally:
             subprocess.run(["barman", "--config", config, "receive-wal", "--stop", NAME], check=False)
             server.stop()
