@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from configparser import ConfigParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,28 +87,6 @@ def test_promtool_accepts_the_rules_and_they_fire_when_they_should() -> None:
     for command, file in (("check", ALERTS), ("test", CASES)):
         checked = subprocess.run(["promtool", command, "rules", file], capture_output=True, text=True, check=False)
         assert checked.returncode == 0, checked.stdout + checked.stderr
-
-
-def test_the_containers_of_monitoring_have_files_that_exist_and_names_that_are_theirs() -> None:
-    folder = DEPLOY / "monitoring"
-    services = yaml.safe_load((folder / "compose.yaml").read_text())["services"]
-    mounted = [volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])]
-    assert all((folder / path).exists() for path in mounted if path.startswith("."))
-    used = "".join(path.read_text() for path in folder.rglob("*.yml"))
-    assert set(re.findall(r"\b(\w+):(?:9090|9093|9115)", used)) <= services.keys()
-    assert all("127.0.0.1:" in port for service in services.values() for port in service.get("ports", []))
-    receivers = yaml.safe_load((folder / "alertmanager.yml").read_text())
-    assert receivers["route"]["receiver"] in {receiver["name"] for receiver in receivers["receivers"]}
-
-
-@pytest.mark.processes
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="no promtool on PATH")
-def test_promtool_accepts_the_configuration_of_monitoring(tmp_path: Path) -> None:
-    for file in (ALERTS, DEPLOY / "monitoring" / "prometheus.yml"):
-        shutil.copy(file, tmp_path)
-    command = ["promtool", "check", "config", tmp_path / "prometheus.yml"]
-    checked = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_each_rule_has_a_case_in_which_it_fires() -> None:
