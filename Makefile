@@ -159,10 +159,10 @@ lock:
 
 # rcssmin and rjsmin are built from source on macOS. For Macs with an Intel processor, cryptography has no wheel.
 platforms:
-	@for platform in x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin; do \
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; for platform in x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin; do \
 		for version in 3.11 3.12 3.13 3.14; do \
-			uv pip install --quiet --dry-run --only-binary :all: --no-binary rcssmin --no-binary rjsmin --target "$${TMPDIR:-/tmp}/cm-platforms" \
-				--require-hashes --python-version $$version --python-platform $$platform -r requirements.lock \
+			uv pip install --quiet --dry-run --only-binary :all: --no-binary rcssmin --no-binary rjsmin \
+				--target "$$folder" --require-hashes --python-version $$version --python-platform $$platform -r requirements.lock \
 				&& echo "$$platform, Python $$version: every package can be installed" || failed=1; \
 		done; \
 	done; test -z "$$failed"

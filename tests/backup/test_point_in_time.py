@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import time
@@ -36,9 +37,11 @@ pytestmark = [
 ]
 
 CONFIGURATION = ROOT / "deploy" / "barman" / "community-messaging.conf"
+UNIT = ROOT / "deploy" / "systemd" / "community-messaging-backup.service"
 NAME = "community-messaging"
 DATABASE = "community"
 POST = "INSERT INTO messaging_message VALUES (%s, %s, now())"
+AWS = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"), "us-east-1")
 MOMENT = "SELECT clock_timestamp()"
 
 
@@ -243,8 +246,8 @@ def test_a_copy_is_made_in_a_store_that_speaks_s3_and_restored_from_it(
 ) -> None:
     server = pytest.importorskip("moto.server", reason="no moto")
     boto3 = pytest.importorskip("boto3")
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
-        monkeypatch.setenv(name, "us-east-1")
+    for name, value in AWS.items():
+        monkeypatch.setenv(name, value)
     port = free_port()
     store = server.ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
     store.start()
@@ -254,15 +257,31 @@ def test_a_copy_is_made_in_a_store_that_speaks_s3_and_restored_from_it(
         boto3.client("s3", endpoint_url=address).create_bucket(Bucket="bucket")
         hooks = re.sub("^;(p.*_script)", r"\1", config, flags=re.M)
         place.config.write_text(hooks.replace("https://s3.example.com", address))
-        place.server.ask(POST, 7001, "copied")
         place.barman("backup", "--wait", NAME)
-        options = ("--endpoint-url", address, "s3://bucket/backups", NAME)
-        listed = ["barman-cloud-backup-list", "--format=json", *options]
+        place.server.ask(POST, 7001, "after the copy of the backup")
+        place.catch_up()
+        options = f"--endpoint-url {address} s3://bucket/backups {NAME}"
+        listed = ["barman-cloud-backup-list", "--format=json", *options.split()]
         said = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
         (backup,) = json.loads(said)["backups_list"]
-        target = place.home / "from_store"
-        subprocess.run(["barman-cloud-restore", *options, backup["backup_id"], target], check=True)
-        assert (target / "PG_VERSION").exists()
+        restored = Server(place.home / "elsewhere", place.home / "from_store")
+        restored.home.mkdir()
+        restored.home.chmod(0o777)
+        subprocess.run(["barman-cloud-restore", *options.split(), backup["backup_id"], restored.folder], check=True)
+        keys = " ".join(f"{name}={value}" for name, value in AWS.items())
+        with (restored.folder / "postgresql.auto.conf").open("a") as settings:
+            settings.write(f"\nrestore_command = 'env {keys} barman-cloud-wal-restore {options} %f %p'\n")
+        (restored.folder / "recovery.signal").touch()
+        restored.start()
+        try:
+            assert eventually(lambda: restored.ask("SELECT pg_is_in_recovery()") == [(False,)])
+            found = restored.ask("SELECT content FROM messaging_message WHERE id = 7001")
+            assert found == [("after the copy of the backup",)]
+        finally:
+            restored.stop()
+        (delete,) = re.findall("^#ExecStartPost=(/usr/bin/barman-cloud.*)$", UNIT.read_text(), flags=re.M)
+        subprocess.run(shlex.split(delete.replace("https://s3.example.com", address)), check=True)
+        assert json.loads(subprocess.run(listed, capture_output=True, text=True, check=True).stdout) == json.loads(said)
     finally:
         place.config.write_text(config)
         store.stop()
