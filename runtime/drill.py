@@ -1,4 +1,4 @@
-"""What barman has of this service, and whether it can be restored: a report that `doctor` and the metrics read.
+"""What barman has of this service, and whether it can be restored: a report that the metrics read.
 
 A drill restores the latest backup with all of the log into a scratch server, which ends with it, and reads every row.
 """

@@ -1,4 +1,4 @@
-"""The file BACKUP_REPORT, which `manage.py backup_report` writes and `doctor` and the metrics read."""
+"""The file BACKUP_REPORT, which `manage.py backup_report` writes and the metrics read."""
 
 from __future__ import annotations
 
