@@ -360,7 +360,6 @@ if WEBHOOKS_ALLOW_LOCAL and HTTPS:
         "WEBHOOKS_ALLOW_LOCAL is 1 and BASE_URL is https: webhooks to local addresses are for trying out."
     )
 
-# OAuth 2.1 for MCP clients: metadata, registration, codes.
 OAUTH = env.flag("OAUTH", default=HTTPS)
 
 # Proofs of hosts, for which the service asks the domain name system.

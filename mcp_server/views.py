@@ -137,11 +137,14 @@ class McpViewSet(ApiViewSet):
         except ApiError as refusal:
             error = {"code": PARSE_ERROR, "message": refusal.message, "data": refusal.body()}
             return _error(HTTPStatus.BAD_REQUEST, message_id=_id_in(http_request.body), **error)
-        is_call = isinstance(message, dict) and message.get("method") == "tools/call"
-        caller = Caller.of(request.auth)
-        if settings.OAUTH and is_call:
-            _require_right(message, caller)
-        return server_for(caller, is_call=is_call, lists_all=_lists_all(caller))(http_request)
+        return _server_of(message, Caller.of(request.auth))(http_request)
+
+
+def _server_of(message: Any, caller: Caller) -> MCPServer:
+    is_call = isinstance(message, dict) and message.get("method") == "tools/call"
+    if settings.OAUTH and is_call:
+        _require_right(message, caller)
+    return server_for(caller, is_call=is_call, lists_all=_lists_all(caller))
 
 
 def _lists_all(caller: Caller) -> bool:

@@ -225,7 +225,7 @@ def _issue(grant: CodeGrant, now: datetime) -> dict[str, Any] | None:
     if agent.operator_id != grant.person_id or not set(agent.scopes) & set(grant.scopes):
         return None
     # No inbox announces the end of a token that is renewed before.
-    about = {"label": grant.name[:LABEL_MAX], "scopes": grant.scopes, "expiry_announced_at": now}
+    about: dict[str, Any] = {"label": grant.name[:LABEL_MAX], "scopes": grant.scopes, "expiry_announced_at": now}
     row, value = issue_token(agent, by=grant.person, lifetime=ACCESS_FOR, **about)
     next_refresh = secrets.token_urlsafe(32)
     RefreshToken.objects.create(

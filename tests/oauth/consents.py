@@ -65,7 +65,7 @@ def call_tool(name: str, access: str = "", **arguments: Any) -> Any:
 def program_let_in(agent: Agent, *, name: str = "Example Editor") -> tuple[OAuthClient, str, str]:
     """A program with a token of the agent, a code that it has not exchanged, and its refresh token."""
     client = clients.register(redirect_uris=[LOOPBACK], client_name=name)
-    sent = {"redirect_uri": LISTENING, "challenge": CHALLENGE, "scopes": ["post", "reply"]}
+    sent: dict[str, Any] = {"redirect_uri": LISTENING, "challenge": CHALLENGE, "scopes": ["post", "reply"]}
     codes = [code_grants.consent(client=client, by=agent.operator, agent_id=agent.pk, **sent) for _ in range(2)]
     answer = code_grants.exchange_code(
         code=codes[0], client_id=client.client_id, code_verifier=VERIFIER, redirect_uri=LISTENING

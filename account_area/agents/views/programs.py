@@ -43,7 +43,7 @@ class ConsentForm(AccountForm):
         scope_field: Any = self.fields["scopes"]
         agent_field.choices = [(pk, _named(agent)) for pk, agent in self.own.items()]
         scope_field.choices = [(scope, SCOPES[Scope(scope)][0]) for scope in asked]
-        self.initial |= {"scopes": asked}
+        self.initial["scopes"] = asked
         if len(own) == 1:
             self.initial["agent"] = str(own[0].pk)
 
