@@ -233,6 +233,7 @@ HOST_CLOCK = {
     "runtime/backups/restoring.py": "refuses a time that has not come",
     "kernel/writes/rate_limits.py": "shows when a limit ends",
     "embeds/models.py": "shows whether a host is proved; queries ask the database",
+    "messaging/inbox/views.py": "shows the time in a pulse",
     "embeds/services.py": "when an embed was changed, which is shown",
     "messaging/models/personal_data.py": "wakes a process, which asks the database",
     "messaging/privacy/archive.py": "times in an archive",
