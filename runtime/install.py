@@ -69,7 +69,7 @@ def run_pip(requirements: list[str], *, packages: int) -> str:
             elif line.startswith("Installing "):
                 show(f"  {packages} packages are being installed")
     show("")
-    return "".join(said[-SAID_MAX:]) if pip.returncode else ""
+    return "".join([*said[-SAID_MAX:], f"pip ended with status {pip.returncode}.\n"]) if pip.returncode else ""
 
 
 def count_packages(lock: Path) -> int:
@@ -77,7 +77,7 @@ def count_packages(lock: Path) -> int:
 
 
 def show(text: str) -> None:
-    """Replace the last line of a terminal. Logs get nothing, which would store every one of the lines."""
+    """Replace the last line of a terminal. A log gets nothing: it would store every one of the lines."""
     if sys.stdout.isatty():
         sys.stdout.write(f"\r\033[K{text}")
         sys.stdout.flush()

@@ -34,7 +34,6 @@ from runtime.postgres_binaries import PostgresError
 from runtime.scheduler import scheduled_commands
 from runtime.supervisor import supervised
 
-# What a service needs that is not there, and the command or setting that gives it.
 SUPER_ADMIN = "SELECT EXISTS (SELECT FROM messaging_account WHERE is_superuser AND is_active)"
 
 
@@ -44,10 +43,15 @@ def print_when_open(ports: Sequence[int], data: Path) -> None:
 
 
 def missing(data: Path) -> list[str]:
-    with psycopg.connect(**session_parameters(embedded(data).url)) as connection:
-        row = connection.execute(SUPER_ADMIN).fetchone()
+    """What a service needs that is not there, with the command or the setting that gives it."""
     found = []
-    if row != (True,):
+    try:
+        with psycopg.connect(**session_parameters(embedded(data).url)) as connection:
+            has_super_admin = connection.execute(SUPER_ADMIN).fetchone() == (True,)
+    except psycopg.Error:
+        # The database has gone since the start, of which readiness and the log tell.
+        has_super_admin = True
+    if not has_super_admin:
         found.append("no super admin: manage.py create_person HANDLE --super-admin --password -")
     if not env.text("EMAIL_URL") and env.text("BASE_URL").startswith("https://"):
         found.append("no mail server, so that nobody can set a new password: EMAIL_URL")
@@ -71,7 +75,11 @@ def text(ports: Sequence[int], demo: dict[str, Any] | None, lacks: Sequence[str]
         *(f"  {stream}/v1/changes/stream  posts and reactions as they happen (curl -N)" for stream in streams),
     ]
     lines += ["", "Missing:", *(f"  {one}" for one in lacks)] if lacks else []
-    lines += _demo_lines(demo) if demo else ["", "Its log lines are printed here; under systemd: journalctl -u NAME"]
+    lines += (
+        _demo_lines(demo)
+        if demo
+        else ["", "Log lines are printed here; with systemd: journalctl -u community-messaging"]
+    )
     return "\n".join([*lines, ""])
 
 

@@ -86,7 +86,9 @@ def test_progress_is_one_line_of_a_terminal_and_pip_is_shown_only_if_it_fails(
     assert "\n" not in shown
     assert "WARNING" not in shown
     program(pip, "echo ERROR: no such package; exit 1")
-    assert runtime_install.run_pip([], packages=2) == "ERROR: no such package\n"
+    assert runtime_install.run_pip([], packages=2) == "ERROR: no such package\npip ended with status 1.\n"
+    program(pip, "exit 2")
+    assert runtime_install.run_pip([], packages=2) == "pip ended with status 2.\n", "also if it says nothing"
 
 
 def test_a_missing_python_is_detected(tree: Path) -> None:
