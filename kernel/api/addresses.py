@@ -24,7 +24,7 @@ def client_address(request: HttpRequest) -> str:
     address = str(request.META.get("REMOTE_ADDR", ""))
     if not settings.TRUSTED_PROXIES:
         return address
-    for hop in reversed(request.headers.get("X-Forwarded-For", "").split(",")):
+    for hop in reversed(request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")):
         match = HOP.fullmatch(hop.strip())
         parsed = parse_address(match[match.lastindex or 0]) if match else None
         if parsed is None or not is_trusted(address):

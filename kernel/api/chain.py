@@ -4,8 +4,9 @@
 other paths go on to the middlewares of pages.
 
 `PublicReads`: a read without a credential is answered by its view alone, without Django's handler, the middlewares and
-DRF. For such a read they do nothing but add headers, which are the same for all responses of an operation to the same
-host. So the first success of an operation comes through Django, and the next responses have its headers.
+DRF. For such a read they do nothing but count it, which happens here too, and add headers, which are the same for all
+responses of an operation to the same host. So the first success of an operation comes through Django, and the next
+responses have its headers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, resolve
 from django.utils.module_loading import import_string
 
+from kernel.api import throttling
 from kernel.api.context import ApiContext, ApiHttpRequest
 from kernel.api.exception_handler import exception_handler
 from kernel.api.operations import Operation, operation_of
@@ -121,9 +123,10 @@ class PublicRead(NamedTuple):
 
     @classmethod
     def of(cls, environ: Environ) -> PublicRead | None:
-        """None for any other request, and for an operation with a throttle."""
+        """None for any other request, for one with a body, and for an operation with a throttle of its own."""
         is_get = environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"].startswith(PREFIXES)
-        if not is_get or "HTTP_AUTHORIZATION" in environ:
+        has_body = environ.get("CONTENT_LENGTH", "") not in {"", "0"} or "HTTP_TRANSFER_ENCODING" in environ
+        if not is_get or has_body or "HTTP_AUTHORIZATION" in environ:
             return None
         try:
             match = environ[MATCH] = resolve(get_path_info(environ))
@@ -140,7 +143,7 @@ class PublicRead(NamedTuple):
         return self.operation.id, *variant_of(self.environ)
 
     def response(self) -> HttpResponse | None:
-        """The response of the view, or its refusal; None for a defect."""
+        """The response of the view, or the refusal of it or of the throttle of reads; None for a defect."""
         function: Any = self.match.func
         view = function.cls(**function.initkwargs)
         view.action = function.actions["get"]
@@ -149,6 +152,7 @@ class PublicRead(NamedTuple):
         # Django does so at the start of a request.
         close_old_connections()
         try:
+            throttling.hit_read(request)
             response = getattr(view, view.action)(request, **view.kwargs)
         except Exception as failure:  # noqa: BLE001  as DRF, which calls this handler
             return exception_handler(failure, {"view": view})

@@ -96,13 +96,29 @@ def test_the_view_alone_answers_as_django_does(name: str, read: Reader) -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [{"REQUEST_METHOD": "HEAD"}, {"HTTP_AUTHORIZATION": "Bearer x"}, {"HTTP_HOST": "other.example"}],
+    [
+        *({"REQUEST_METHOD": "HEAD"}, {"HTTP_AUTHORIZATION": "Bearer x"}, {"HTTP_HOST": "other.example"}),
+        *({"CONTENT_LENGTH": "1"}, {"HTTP_TRANSFER_ENCODING": "chunked"}),
+    ],
 )
 def test_other_requests_enter_django(other: dict[str, str], read: Reader) -> None:
     address = READS["getMessage"][0](ExampleWorld())
     read(address)
     read(address, **other)
     assert read.entered == 2
+
+
+def test_reads_by_the_view_alone_are_counted(read: Reader, settings: Any) -> None:
+    settings.SOFT_THROTTLES = settings.SOFT_THROTTLES | {"read": (3, 60)}
+    settings.TRUSTED_PROXIES = ("127.0.0.1",)
+    address = READS["getMessage"][0](ExampleWorld())
+    sent = [
+        read(address, REMOTE_ADDR="127.0.0.1", HTTP_X_FORWARDED_FOR=client)
+        for client in ["192.0.2.1"] * 4 + ["192.0.2.2"]
+    ]
+    assert [answer[0][:3] for answer in sent] == ["200", "200", "200", "429", "200"]
+    assert 1 <= int(sent[3][1]["Retry-After"]) <= 60
+    assert read.entered == 1
 
 
 def test_what_fails_enters_django(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
