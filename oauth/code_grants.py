@@ -18,18 +18,19 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, OuterRef, Q, Subquery
+from django.dispatch import receiver
 
 from agents import tokens
 from agents.exceptions import AgentFrozen, AgentNotFound
 from agents.models import LABEL_MAX, Agent, AgentToken
-from agents.services.tokens import active_agent, end_tokens, issue_token
+from agents.services.tokens import active_agent, all_tokens_revoked, end_tokens, issue_token
 from kernel.database.sql import database_now
 from kernel.writes.deletion import delete_in_batches
 from kernel.writes.transaction import retried
 from messaging.models import Account
 from oauth.device_grants import answer_with
 from oauth.exceptions import InvalidGrant, InvalidOAuthScope, InvalidTarget, ProgramNotFound
-from oauth.models import CodeGrant, OAuthClient, RefreshToken
+from oauth.models import CodeGrant, CodeGrantQuerySet, OAuthClient, RefreshToken
 
 CODE_TYPE, REFRESH_TYPE = "authorization_code", "refresh_token"
 CODE_FOR, ACCESS_FOR, REFRESH_FOR = timedelta(minutes=5), timedelta(hours=1), timedelta(days=30)
@@ -146,12 +147,14 @@ def program_of(person: Account, program_id: UUID) -> Program:
 @transaction.atomic
 def revoke_program(*, program_id: UUID, by: Account) -> None:
     """End all tokens and codes that the person gave to a program. Raises ProgramNotFound (404) if there are none."""
-    own = CodeGrant.objects.of_person(by).filter(client=program_id, revoked_at=None)
-    grants = list(own.select_for_update(of=("self",)).select_related("person").order_by("pk"))
-    if not grants:
+    if not _end_all(CodeGrant.objects.of_person(by).filter(client=program_id), by=by, reason=REVOKED):
         raise ProgramNotFound
-    for grant in grants:
-        _end(grant, reason=REVOKED)
+
+
+@receiver(all_tokens_revoked)
+def end_consents_of(agent: Agent, by: Account, reason: str, **_: Any) -> None:
+    """A refresh token or code would get a token of the agent after all were revoked. The caller has a transaction."""
+    _end_all(CodeGrant.objects.filter(agent=agent), by=by, reason=reason)
 
 
 def prune(*, now: datetime, dry_run: bool) -> dict[str, int]:
@@ -183,9 +186,11 @@ def _exchange_code(code: str, client_id: str, verifier: str, redirect_uri: str) 
     now = database_now()
     if not is_right or grant.created_at + CODE_FOR <= now:
         return None
-    grant.exchanged_at = now
-    grant.save(update_fields=["exchanged_at"])
-    return _issue(grant, now)
+    answer = _issue(grant, now)
+    if answer is not None:
+        grant.exchanged_at = now
+        grant.save(update_fields=["exchanged_at"])
+    return answer
 
 
 @retried
@@ -205,9 +210,12 @@ def _refresh(value: str, client_id: str) -> dict[str, Any] | None:
         return None
     if found.expires_at <= now:
         return None
-    found.used_at = now
-    found.save(update_fields=["used_at"])
-    return _issue(grant, now)
+    answer = _issue(grant, now)
+    # One that was refused works again when the agent does: it is not used up, so its next use is no theft.
+    if answer is not None:
+        found.used_at = now
+        found.save(update_fields=["used_at"])
+    return answer
 
 
 def _locked(grants: Any, client_id: str) -> CodeGrant | None:
@@ -234,12 +242,20 @@ def _issue(grant: CodeGrant, now: datetime) -> dict[str, Any] | None:
     return answer_with(row, value, agent) | {"refresh_token": next_refresh}
 
 
-def _end(grant: CodeGrant, reason: str = ENDED) -> None:
-    """The caller has locked the grant."""
+def _end_all(grants: CodeGrantQuerySet, *, by: Account, reason: str) -> int:
+    """End those that have not ended, and return their number."""
+    locked = list(grants.filter(revoked_at=None).select_for_update(of=("self",)).order_by("pk"))
+    for grant in locked:
+        _end(grant, by=by, reason=reason)
+    return len(locked)
+
+
+def _end(grant: CodeGrant, *, by: Account | None = None, reason: str = ENDED) -> None:
+    """The caller has locked the grant. It is ended by its person, if no other account is named."""
     grant.revoked_at = database_now()
     grant.save(update_fields=["revoked_at"])
     issued = AgentToken.objects.filter(refresh_token__grant=grant).active().locked().order_by("id")
-    end_tokens(list(issued), by=grant.person, reason=reason)
+    end_tokens(list(issued), by=by or grant.person, reason=reason)
 
 
 def _answer_of(answer: dict[str, Any] | None) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class NewClient(OAuthBody):
     redirect_uris = serializers.ListField(
         child=Text(max_length=URI_MAX), max_length=URIS_MAX, help_text="https, or http on a loopback address."
     )
-    client_name = Text(max_length=NAME_OF_CLIENT_MAX, required=False, help_text="What the consent page shows.")
+    client_name = Name(max_length=NAME_OF_CLIENT_MAX, required=False, help_text="What the consent page shows.")
 
 
 class ClientSerializer(serializers.Serializer[Any]):

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.db import models, transaction
 from django.db.models.functions import Now
+from django.dispatch import Signal
 
 from agents import tokens
 from agents.changes import record_expiring
@@ -40,6 +41,10 @@ from kernel.admin.audit import log_decision, transition
 from kernel.database.sql import database_now
 from kernel.writes.transaction import retried
 from messaging.models import Account
+
+# Sent with `agent`, `by` and `reason` in the transaction that revokes all tokens of the agent, before its lock: what
+# would get a next token must end, too.
+all_tokens_revoked = Signal()
 
 
 @retried
@@ -113,6 +118,7 @@ def revoke_tokens(*, tokens: AgentTokenQuerySet, by: Account, reason: str) -> li
 @transaction.atomic
 def revoke_agent_tokens(*, agent: Agent, by: Account, reason: str) -> list[AgentToken]:
     """Revoke the active tokens of an agent. The lock orders this call before or after a concurrent `create_token`."""
+    all_tokens_revoked.send(sender=None, agent=agent, by=by, reason=reason)
     Agent.objects.locked().get(pk=agent.pk)
     return revoke_tokens(tokens=AgentToken.objects.filter(agent=agent), by=by, reason=reason)
 

@@ -200,6 +200,13 @@ def test_an_imitated_name_is_called_a_claim_beside_the_true_address(consent: Con
     assert "chose its name itself" in page
 
 
+@pytest.mark.parametrize("name", ["Claude\u202e", "Cl\u200baude", "\u2800", "Claude\nby Anthropic"])
+def test_a_name_hides_and_reverses_no_text(name: str) -> None:
+    """It becomes the label of tokens, too."""
+    assert register(client_name=name).json()["error"] == "invalid_request"
+    assert not OAuthClient.objects.exists()
+
+
 # Documents of programs.
 
 
@@ -260,6 +267,7 @@ BAD_DOCUMENTS = {
     "an unsafe address": {"redirect_uris": ["http://example.com/cb"]},
     "an address of another type": {"redirect_uris": "https://example.com/cb"},
     "a long name": {"client_name": "x" * 121},
+    "a name that reverses text": {"client_name": "Claude\u202e"},
 }
 
 
@@ -276,6 +284,7 @@ def test_a_bad_document_is_no_client(consent: Consent, document: Document, chang
         *("http://example.com/client.json", "https://127.0.0.1/client.json", "https://10.0.0.1/client.json"),
         *("https://[::1]/client.json", "https://169.254.169.254/latest/meta-data", "https://localhost/client.json"),
         *("https://example.com/", "https://example.com/a/../client.json", "https://example.com/client.json#x"),
+        *("https://example.com/\0", f"https://example.com/{'x' * 500}"),
         *("https://a:b@example.com/client.json", "file:///etc/passwd", "https://example.com:22/client.json"),
     ],
 )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
-from agents.services import freeze_agent, request_agent, revoke_token
+from agents.services import freeze_agent, request_agent, revoke_token, unfreeze_agent
 from oauth import code_grants
 from tests.agents.factories import agent_with_token
 from tests.api import Api
@@ -138,6 +141,31 @@ def test_what_ends_a_token_ends_its_program(consent: Consent, end: str) -> None:
         consent.agent.operator = PersonFactory()
         consent.agent.save(update_fields=["operator"])
     assert consent.refresh(answer["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+@pytest.mark.parametrize("option", ["--agent", "--all"])
+def test_who_revokes_all_tokens_of_an_agent_ends_programs_that_have_none_now(consent: Consent, option: str) -> None:
+    """The token of a program that waits has expired, and its refresh token would get the next one."""
+    answer, code = consent.tokens(), consent.code()
+    consent.agent.tokens.exclude(scopes=None).update(expires_at=timezone.now())
+    other = Consent()
+    of_other = other.tokens()
+    handle = [consent.agent.account.handle] if option == "--agent" else []
+    call_command("revoke_agent_tokens", option, *handle, "--reason", "Leaked.", stdout=StringIO())
+    assert consent.refresh(answer["refresh_token"]).json()["error"] == "invalid_grant"
+    assert consent.exchange(code).json()["error"] == "invalid_grant"
+    assert other.refresh(of_other["refresh_token"]).status_code == (200 if handle else 400)
+
+
+def test_a_program_goes_on_when_its_agent_does(consent: Consent) -> None:
+    answer, code, admin = consent.tokens(), consent.code(), SuperAdminFactory()
+    freeze_agent(agent=consent.agent, by=admin, reason="Trying.")
+    for _ in range(2):
+        assert consent.refresh(answer["refresh_token"]).json()["error"] == "invalid_grant"
+        assert consent.exchange(code).json()["error"] == "invalid_grant"
+    unfreeze_agent(agent=consent.agent, by=admin)
+    assert consent.refresh(answer["refresh_token"]).status_code == 200
+    assert consent.exchange(code).status_code == 200
 
 
 def test_a_person_revokes_a_program_by_the_api_and_on_its_page(consent: Consent) -> None:
