@@ -74,6 +74,8 @@ def backup(url: str, to: Path) -> None:
         with tempfile.TemporaryDirectory(prefix=f".{to.name}.", suffix=".part", dir=to.parent) as folder:
             draft = Path(folder) / to.name
             run(program("pg_dump", major), "--format=custom", "--schema=public", f"--file={draft}", url=url)
+            # It has mail addresses and hashes of passwords; pg_dump creates it as the umask has it.
+            draft.chmod(0o600)
             with draft.open("rb") as written:
                 os.fsync(written.fileno())
             draft.rename(to)

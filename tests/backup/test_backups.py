@@ -71,6 +71,7 @@ def test_the_commands_back_up_and_restore_a_database(
     monkeypatch.setenv("DATABASE_URL", url)
     file = tmp_path / "of.dump"
     assert " MB" in run("backup", str(file))
+    assert file.stat().st_mode & 0o777 == 0o600, "no other user of the machine reads it"
     assert "is whole" in run("restore", str(file), "--check")
     with psycopg.connect(url) as session:
         session.execute("DROP TABLE more")
