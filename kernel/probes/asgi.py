@@ -7,7 +7,15 @@ from typing import Any, Protocol
 
 from django.core.handlers.asgi import ASGIRequest
 
-from kernel.probes.readiness import ALLOW, READ_METHODS, Answer, healthy, method_not_allowed, stream_process_ready
+from kernel.probes.readiness import (
+    ALLOW,
+    HEADERS,
+    READ_METHODS,
+    Answer,
+    healthy,
+    method_not_allowed,
+    stream_process_ready,
+)
 from kernel.request_ids import HEADER, serving
 
 
@@ -38,7 +46,7 @@ class WithProbes:
 
 
 async def _send(answer: Answer, scope: dict[str, Any], send: Any) -> None:
-    method, headers = scope["method"], {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    method, headers = scope["method"], dict(HEADERS)
     with serving(ASGIRequest(scope, BytesIO()).META) as request_id:
         headers[HEADER] = request_id
         if method not in READ_METHODS:

@@ -26,6 +26,7 @@ from django.core.cache import cache as redis
 from django.db import Error, connection
 from django.db.migrations.loader import MigrationLoader
 
+from kernel.api.chain import NO_PAGE_POLICY
 from kernel.api.exceptions import MethodNotAllowed
 from kernel.cache.rendering import to_json
 from kernel.database.bounds import answers_within
@@ -156,6 +157,13 @@ def _stream_process_answers() -> bool:
 
 JSON = "application/json"
 READ_METHODS = ("GET", "HEAD")
+# Those of every response, which the middlewares of Django add to the others.
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": NO_PAGE_POLICY,
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
 ALLOW = ", ".join(READ_METHODS)
 
 

@@ -13,9 +13,18 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 
 from kernel.api.addresses import client_address
-from kernel.api.chain import NO_PAGE_POLICY
 from kernel.metrics import definitions, exposition, publishing
-from kernel.probes.readiness import ALLOW, READ_METHODS, Answer, healthy, method_not_allowed, parts, readiness, ready
+from kernel.probes.readiness import (
+    ALLOW,
+    HEADERS,
+    READ_METHODS,
+    Answer,
+    healthy,
+    method_not_allowed,
+    parts,
+    readiness,
+    ready,
+)
 from kernel.proxies import is_in
 from kernel.request_ids import HEADER, id_of, serving
 
@@ -80,12 +89,7 @@ def metrics(environ: Environ) -> Answer | None:
 
 def _send(answer: Answer, environ: Environ, start_response: StartResponse) -> list[bytes]:
     method = environ["REQUEST_METHOD"]
-    headers = [
-        ("Cache-Control", "no-store"),
-        ("Content-Security-Policy", NO_PAGE_POLICY),
-        ("X-Content-Type-Options", "nosniff"),
-        (HEADER, id_of(environ)),
-    ]
+    headers = [*HEADERS.items(), (HEADER, id_of(environ))]
     if method not in READ_METHODS:
         with serving(environ):
             answer = method_not_allowed()

@@ -68,6 +68,9 @@ def test_a_probe_is_not_stored_sets_no_cookie_and_has_an_id(path: str, settings:
     assert reply.status == 200
     assert reply.headers["Cache-Control"] == "no-store"
     assert reply.headers["X-Request-ID"]
+    assert reply.headers["Referrer-Policy"] == "same-origin"
+    assert reply.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert reply.headers["X-Content-Type-Options"] == "nosniff"
     assert not {"Set-Cookie", "Location"} & set(reply.headers)
     assert int(reply.headers["Content-Length"]) == len(reply.body)
 
@@ -214,7 +217,7 @@ def test_the_stream_process_answers_as_the_workers_do(method: str) -> None:
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     worker = call("/healthz", method)
     assert sent[0]["status"] == worker.status
-    assert set(headers) == {name.lower() for name in worker.headers} - {"content-security-policy"}
+    assert set(headers) == {name.lower() for name in worker.headers}
     assert int(headers["content-length"]) == int(worker.headers["Content-Length"])
     ids = dict.fromkeys((headers["x-request-id"], worker.headers["X-Request-ID"]), "id")
     bodies = {re.sub("|".join(ids), "id", body.decode()) for body in (sent[1]["body"], worker.body)}
