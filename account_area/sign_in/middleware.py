@@ -24,9 +24,9 @@ class SignInMiddleware:
         if request.path_info.startswith(SESSION_PATHS):
             renew(request)
         response: HttpResponseBase = (self.allauth if _is_ours(request) else self.get_response)(request)
-        account_id = getattr(request, "has_signed_in", None)
-        if account_id is not None:
-            remember(cast(HttpResponse, response), visitor_of(request), account_id)
+        person = getattr(request, "has_signed_in", None)
+        if person is not None:
+            remember(cast(HttpResponse, response), visitor_of(request), person)
         return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:

@@ -57,7 +57,7 @@ def open_sign_in(request: HttpRequest, token: str) -> HttpResponse:
         messages.success(request, _("You can sign in with this browser now."))
         response = redirect("account_login")
         # All browsers that open one link share its tries.
-        remember(response, visitor_of(request), person.pk, browser=browser_from(token))
+        remember(response, visitor_of(request), person, browser=browser_from(token))
         return response
     context = {
         "heading": _("Sign in with this browser"),

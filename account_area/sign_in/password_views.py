@@ -31,7 +31,7 @@ from messaging.accounts.exceptions import InvalidCredentials
 from messaging.accounts.second_factor import has_second_factor
 from messaging.accounts.services import check_password, choose_password
 from messaging.accounts.sign_in_limits import count_mail
-from messaging.accounts.visitors import visitor_of
+from messaging.accounts.visitors import remember, visitor_of
 from messaging.models import Account, AccountKind
 
 
@@ -133,7 +133,11 @@ def reset(request: HttpRequest, id: UUID, token: str) -> HttpResponse:
         is_chosen = form.carry_out_alone(_choose, person=person, password=password, is_allowed=opens)
         if is_chosen:
             messages.success(request, _("Your password is changed. Sign in with it."))
-            return redirect("account_login")
+            response = redirect("account_login")
+            # The browser has proved the address, and strangers may have used up the tries of the others.
+            person.refresh_from_db()
+            remember(response, visitor_of(request), person)
+            return response
         if is_chosen is False:
             return _link_ended(request)
     return render(request, "account_area/sign_in/new_password.html", {"form": form, "handle": person.handle})

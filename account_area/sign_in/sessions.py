@@ -81,7 +81,7 @@ def record_session(sender: Any, request: HttpRequest | None, user: Account, **_k
     if request is None:
         return
     # `SignInMiddleware` sets the cookie.
-    request.has_signed_in = user.pk  # type: ignore[attr-defined]
+    request.has_signed_in = user  # type: ignore[attr-defined]
     session = request.session
     session[USED_AT] = timezone.now().isoformat()
     # Not the short one of a stranger (`sign_in_with_passkey`).

@@ -71,7 +71,7 @@ def _scope(account: Account | None, login: str, visitor: Visitor) -> Scope:
     is_known_network = _has_signed_in(account_id, visitor.network)
     if visitor.session_of == account_id:
         return Scope(f"session {account_id}", f"session {account_id}", is_own=True)
-    browser = visitor.browser_of(account_id)
+    browser = visitor.browser_of(account)
     if browser is not None:
         # A person cannot multiply the tries of a minute by signing in with many browsers.
         return Scope(f"browsers {account_id}", f"browser {browser}", is_own=True)

@@ -279,5 +279,5 @@ def _signed_in(request: ApiRequest, account: Account, *, status: int = 200) -> R
         "user": account_record(account),
     }
     response = Response(record, status=status)
-    remember(response, visitor_of(request), account.pk)
+    remember(response, visitor_of(request), account)
     return response

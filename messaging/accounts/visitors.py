@@ -1,6 +1,7 @@
 """Where an attempt to sign in comes from: an address, its network, and a browser that may be known.
 
-A browser is known to the accounts that have signed in with it, by a cookie. The cookie is no credential: it only
+A browser is known to the accounts that have signed in with it, by a cookie, until their sessions end: a new password
+ends what a thief of the former one has. The cookie is no credential: it only
 decides whose attempts the limits of the sign-in count (`messaging.accounts.sign_in_limits`).
 """
 
@@ -17,6 +18,7 @@ from django.http import HttpRequest, HttpResponse
 
 from kernel.api import signing
 from kernel.api.addresses import client_network, truncated_network
+from messaging.models import Account
 
 COOKIE_SECONDS = 365 * 24 * 3600
 ACCOUNTS_MAX = 5
@@ -34,10 +36,10 @@ class Visitor:
     cookie: str = ""
     session_of: UUID | None = None
 
-    def browser_of(self, account_id: UUID) -> str | None:
-        """The id of the browser if the account has signed in with it."""
+    def browser_of(self, account: Account | None) -> str | None:
+        """The id of the browser if the account has signed in with it. For nobody it takes as long."""
         entries = (ENTRY.fullmatch(entry) for entry in self.cookie.split(".")[:ACCOUNTS_MAX])
-        ids = (entry[1] for entry in entries if entry and secrets.compare_digest(entry[2], _mac(entry[1], account_id)))
+        ids = (entry[1] for entry in entries if entry and secrets.compare_digest(entry[2], _mac(entry[1], account)))
         return next(ids, None)
 
 
@@ -46,11 +48,11 @@ def visitor_of(request: HttpRequest, *, session_of: UUID | None = None) -> Visit
     return Visitor(client_network(request), truncated_network(request), cookie, session_of)
 
 
-def remember(response: HttpResponse, visitor: Visitor, account_id: UUID, *, browser: str = "") -> None:
+def remember(response: HttpResponse, visitor: Visitor, account: Account, *, browser: str = "") -> None:
     """Set the cookie by which this browser is known to the account; `browser`: with this id."""
-    browser = browser or visitor.browser_of(account_id) or _text(secrets.token_bytes(ID_BYTES))
-    others = [entry for entry in visitor.cookie.split(".") if ENTRY.fullmatch(entry) and not _is_for(entry, account_id)]
-    value = ".".join([browser + _mac(browser, account_id), *others][:ACCOUNTS_MAX])
+    browser = browser or visitor.browser_of(account) or _text(secrets.token_bytes(ID_BYTES))
+    others = [entry for entry in visitor.cookie.split(".") if ENTRY.fullmatch(entry) and not _is_for(entry, account)]
+    value = ".".join([browser + _mac(browser, account), *others][:ACCOUNTS_MAX])
     is_secure = settings.SESSION_COOKIE_SECURE
     response.set_cookie(
         cookie_name(), value, max_age=COOKIE_SECONDS, secure=is_secure, httponly=True, samesite="Lax", path="/"
@@ -66,12 +68,14 @@ def browser_from(text: str) -> str:
     return _text(signing.mac(settings.SECRET_KEY, "browser", text.encode()))
 
 
-def _is_for(entry: str, account_id: UUID) -> bool:
-    return secrets.compare_digest(entry[22:], _mac(entry[:22], account_id))
+def _is_for(entry: str, account: Account) -> bool:
+    return secrets.compare_digest(entry[22:], _mac(entry[:22], account))
 
 
-def _mac(browser: str, account_id: UUID) -> str:
-    return _text(signing.mac(settings.SECRET_KEY, "known browser", browser.encode() + account_id.bytes))
+def _mac(browser: str, account: Account | None) -> str:
+    since = None if account is None else account.sessions_valid_from
+    of_account = f"{account and account.pk} {since and since.timestamp()}"
+    return _text(signing.mac(settings.SECRET_KEY, "known browser", f"{browser} {of_account}".encode()))
 
 
 def _text(random: bytes) -> str:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.account import app_settings
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.db.models import F
@@ -236,7 +237,7 @@ def test_a_browser_is_known_to_the_last_five_accounts_and_to_no_other(ada: Accou
         assert by_page(person.handle, client=client) == "open"
         client.post("/account/sign-out/")
     value = client.cookies[cookie_name()].value
-    known = [Visitor(AWAY, cookie=value).browser_of(person.pk) is not None for person in (*people, ada)]
+    known = [Visitor(AWAY, cookie=value).browser_of(person) is not None for person in (*people, ada)]
     assert known == [False, *[True] * ACCOUNTS_MAX, False]
     for other in (
         "",
@@ -246,10 +247,38 @@ def test_a_browser_is_known_to_the_last_five_accounts_and_to_no_other(ada: Accou
         value[:43] + "é" + value[44:],
         "a" * 4000,
     ):
-        assert Visitor(AWAY, cookie=other).browser_of(people[-1].pk) is None, other
+        assert Visitor(AWAY, cookie=other).browser_of(people[-1]) is None, other
     same = client.cookies[cookie_name()].value.split(".")[0]
     assert by_page(people[-1].handle, client=client) == "open"
     assert client.cookies[cookie_name()].value.split(".")[0] == same
+
+
+@pytest.mark.parametrize("end", ["another password", "log out everywhere", "a link in a mail"])
+def test_what_ends_the_sessions_ends_the_known_browsers_of_the_account(end: str, ada: Account) -> None:
+    """A thief who has signed in with the former password gets the tries of strangers, and the person has their own."""
+    thief, own, new = opened_before("ada_l", HOME), Client(), "a third long passphrase"
+    grace = PersonFactory(handle="grace", password=PASSWORD)
+    assert by_page("grace", client=thief) == "open"
+    thief.post("/account/sign-out/")
+    if end == "a link in a mail":
+        ada.refresh_from_db()
+        token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(ada)
+        assert own.post(f"/account/password/reset/{ada.pk}/{token}/", {"password": new}).status_code == 302
+    else:
+        assert by_page("ada_l", client=own) == "open"
+        if end == "another password":
+            own.post("/account/me/password/", {"current": PASSWORD, "password": new})
+        else:
+            assert own.post("/account/me/security/sessions/end-all/").status_code == 302
+            new = PASSWORD
+            assert by_page("ada_l", client=own) == "open"
+            own.post("/account/sign-out/")
+    own.post("/account/sign-out/")
+    strangers_try("ada_l")
+    assert by_page("ada_l", new, client=thief, address="192.0.77.1") == "closed"
+    assert by_page("ada_l", new, client=own, address="192.0.78.1") == "open"
+    strangers_try("grace")
+    assert Visitor(AWAY, cookie=thief.cookies[cookie_name()].value).browser_of(grace) is not None
 
 
 def test_a_thief_of_a_password_uses_up_no_codes_of_a_known_browser(ada: Account, settings: Any) -> None:
