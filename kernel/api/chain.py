@@ -147,7 +147,7 @@ class PublicRead(NamedTuple):
         function: Any = self.match.func
         view = function.cls(**function.initkwargs)
         view.action = function.actions["get"]
-        view.request = request = PublicRequest(self.environ)
+        view.request = request = cast(Any, PublicRequest(self.environ))
         view.args, view.kwargs = self.match.args, self.match.kwargs
         # Django does so at the start of a request.
         close_old_connections()

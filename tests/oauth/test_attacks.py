@@ -320,9 +320,9 @@ def test_a_person_lets_few_documents_be_fetched(consent: Consent, document: Docu
 # Device codes.
 
 
-def ask_for_a_device_code() -> dict[str, Any]:
+def ask_for_a_device_code(*, scope: str = "post") -> dict[str, Any]:
     purpose = "Answers questions about our books."
-    asked = {"client_name": "Claude", "handle": "claude", "purpose": purpose, "scope": "post"}
+    asked = {"client_name": "Claude", "handle": "claude", "purpose": purpose, "scope": scope}
     answer: dict[str, Any] = send("/oauth/device_authorization", **asked).json()
     return answer
 
@@ -337,6 +337,21 @@ def test_device_codes_cannot_be_guessed(consent: Consent, settings: Any) -> None
         assert right not in page.content.decode() or guess == right
     assert DeviceGrant.objects.get().decided_at is None
     assert "Claude" not in page.content.decode()
+
+
+@pytest.mark.parametrize("scope", ["account", "post"])
+def test_the_page_of_a_code_waits_and_a_held_key_confirms_nothing(consent: Consent, scope: str) -> None:
+    """A page of others can open it under a double click; `account/consent.js` lets its buttons wait a second."""
+    sent = {"user_code": ask_for_a_device_code(scope=scope)["user_code"]}
+    session = consent.browser.session
+    record = {"method": "password", "at": timezone.now().timestamp()}
+    session["account_authentication_methods"] = [record]
+    session.save()
+    page = consent.browser.get("/account/device/", sent).content.decode()
+    assert "account/consent" in page
+    form = page[page.index("data-consent") :]
+    first = form.split("<button")[1].split(">", 1)[0]
+    assert ("disabled" if scope == "account" else 'name="find"') in first
 
 
 def test_a_phishing_page_says_who_asked_and_since_when(consent: Consent) -> None:
