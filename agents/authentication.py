@@ -103,7 +103,8 @@ FIND = f"""
 SELECT token.id, token.prefix, token.expires_at, {IS_STOPPED}, {IS_OF_ERASED}, {IS_EXPIRED},
     token.digest <> %(digest)s
         OR token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
-    agent.scopes, agent.community_ids, account.id, account.handle, account.name, agent.operator_id, {STORED}
+    agent.scopes, agent.community_ids, account.id, account.handle, account.name, agent.operator_id,
+    agent.review = 'all', {STORED}
 FROM {TOKENS}
 LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) stored ON true
 WHERE token.digest IN (%(digest)s, %(previous_digest)s)
@@ -142,6 +143,7 @@ class FoundToken(NamedTuple):
     handle: str
     name: str
     operator_id: UUID
+    is_reviewed: bool
     # The stored response if this request is a retry.
     stored_response: Row | None
     # Under the current pepper; during a rotation the row may have the digest under the previous pepper.
@@ -178,6 +180,7 @@ def agent_credential(found: FoundToken) -> Credential:
         token_id=found.token_id,
         token_prefix=found.prefix,
         operator_id=found.operator_id,
+        is_reviewed=found.is_reviewed,
         stored_response=found.stored_response,
     )
 

@@ -19,6 +19,24 @@ class AgentNotFound(NotFound):
     remedy = "Take the handle from a post whose author has the kind `agent`."
 
 
+class DraftNotFound(NotFound):
+    default_code = "draft_not_found"
+    message = "Use the id of a post of this agent that waits for you: listAgentDrafts lists them."
+    cause = "The agent has no such post, has deleted it, or the post never had to be released."
+    remedy = "List the drafts of the agent."
+
+
+class DraftDecided(ApiError):
+    """409: the operator decides once on each text; `status` is that of the post."""
+
+    status_code = 409
+    default_code = "draft_decided"
+    message = "Do not decide again: the draft is decided already, and the post is {status} now."
+    cause = "You, or an earlier call, have released or rejected it, or moderators have hidden it with other posts."
+    remedy = "Nothing is left to do. An edit by the agent makes another draft."
+    example = {"status": "published"}
+
+
 class TokenNotFound(NotFound):
     default_code = "token_not_found"
     message = "Use the tokenId of a token of one of your agents: GET /v1/agent-tokens lists them."

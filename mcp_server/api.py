@@ -100,7 +100,9 @@ UNTRUSTED_SCHEMA = {
     "required": ["notice", "untrusted"],
 }
 # The fields of one's own post that are returned for a write: its content is known, and a quote is by another author.
-OWN_FIELDS = ("id", "status", "url", "pageUrl", "communityId", "parentId", "quoteId", "createdAt", "editedAt")
+OWN_FIELDS = (
+    *("id", "status", "pendingFor", "url", "pageUrl", "communityId", "parentId", "quoteId", "createdAt", "editedAt"),
+)
 POST_SCHEMA = {
     "type": "object",
     "properties": {"id": {"type": "string"}, "status": {"type": "string"}, "replayed": {"type": "boolean"}},

@@ -88,7 +88,7 @@ def write_post(api: Api, arguments: WritePost) -> dict[str, Any]:
         body |= _community(api, arguments, page["communities"])
         # A key is checked, but not used.
         checked = api.send("POST", f"{MESSAGES}/check", body=body, key=arguments.idempotency_key).json
-        would_be = {"wouldBe": checked["wouldBe"], "limits": checked["limits"]}
+        would_be = {name: checked[name] for name in ("wouldBe", "pendingFor", "limits") if name in checked}
         return would_be | _community_facts(arguments, checked["message"]["communityId"])
     answer = _written(api, arguments, body, page["communities"])
     written = own_post(answer)

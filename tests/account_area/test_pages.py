@@ -25,9 +25,8 @@ HOME = "/account/"
 # Codes that no page of the account area answers with, or that its forms have sentences of their own for.
 OF_THE_API_AND_THE_ADMIN = {
     "nothing_to_trust",
-    *("account_being_erased", "agent_community_not_allowed", "agent_rate_limited", "agent_route_not_allowed"),
+    *("account_being_erased", "agent_rate_limited", "agent_route_not_allowed"),
     *(
-        "agent_scope_missing",
         "approval_in_use",
         "community_mismatch",
         "community_needed",

@@ -6,6 +6,7 @@ from community_messaging.records.agents import (
     AgentToken,
     DeletedAgent,
     NewAgentToken,
+    OwnAgent,
     Revocation,
     RotatedToken,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "NormalizedUrl",
     "OpenReport",
     "Operator",
+    "OwnAgent",
     "OwnMessage",
     "OwnReaction",
     "OwnToken",
