@@ -281,7 +281,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
     def closed(self, request: ApiRequest, id: str) -> Response:
         """Take no more posts of the community on a page.
 
-        Posts, replies and quotes are refused with `discussion_closed`, also those of moderators. Reading, edits,
+        Posts, replies and quotes are refused, also those of moderators. Reading, edits,
         deletions and reactions go on, and posts that wait for approval can be approved.
         """
         community_id = self.path_id(CommunityNotFound)
