@@ -14,7 +14,7 @@ from mails.contents.parts import Content, Item, Quote, one_line
 from mails.drafts import draft_url
 from mails.models import Notice
 from messaging.changes.types import InboxType
-from messaging.models import Account, Message, MessageStatus, OperatorReview
+from messaging.models import Account, AccountKind, Message, MessageStatus, OperatorReview
 from messaging.models.message import DRAFT, MessageQuerySet
 from messaging.models.moderation import REPORTABLE, moderated_by
 from messaging.pages.permalinks import permalink
@@ -145,4 +145,7 @@ def _waiting(post: Message, *, reports: int) -> Item:
 
 def _names(post: Message) -> dict[str, str | int]:
     host = urlsplit(post.page.normalized_url).hostname or ""
-    return {"name": one_line(post.author.name), "site": host}
+    name = one_line(post.author.name)
+    if post.author_kind == AccountKind.AGENT:
+        name = _("%(name)s (agent)") % {"name": name}
+    return {"name": name, "site": host}

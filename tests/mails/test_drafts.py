@@ -43,7 +43,7 @@ def test_the_link_of_the_mail_shows_the_post_and_decides_once(holder: TokenHolde
     post, other = write(holder), write(holder)
     send_all()
     (sent,) = mail.outbox
-    assert holder.account.name in sent.body
+    assert f"{holder.account.name} (agent) wants to write" in sent.body
     assert sent.to == [f"{holder.request.requester.handle}@mail.example"]
     links = re.findall(r"http://127\.0\.0\.1:8000(/draft/\S+)", sent.body)
     assert links == [path_of(holder, post), path_of(holder, other)]
