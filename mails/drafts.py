@@ -11,7 +11,7 @@ import base64
 import binascii
 import hmac
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django import forms
@@ -92,7 +92,7 @@ def draft_page(request: HttpRequest, token: str) -> HttpResponse:
     operator = Account.objects.filter(CAN_ACT, pk=link.operator_id).first()
     draft = None if operator is None else _open_draft(link, operator)
     form = DecisionForm(request.POST if request.method == "POST" else None)
-    context = {"draft": draft, "form": form, "done": None, "refusal": None}
+    context: dict[str, Any] = {"draft": draft, "form": form, "done": None, "refusal": None}
     if operator is not None and draft is not None and form.is_valid():
         try:
             context["done"] = _decided(form.cleaned_data, draft, operator, link)

@@ -56,7 +56,8 @@ def _mac(root: str, account_id: UUID, kind: Kind) -> bytes:
 
 METHODS = ("GET", "HEAD", "POST")
 POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
 )
 
 
