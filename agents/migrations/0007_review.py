@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("agents", "0005_widening")]
+    dependencies = [("agents", "0006_token_scopes")]
 
     operations = [
         migrations.AddField(
