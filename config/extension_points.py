@@ -40,6 +40,14 @@ PRUNERS = [
     "desk.rolling.prune",
     "moving.pruning.prune",
 ]
+# The work on rows that is done later: each a kernel.jobs.queue.RowJob.
+JOBS = [
+    "messaging.privacy.jobs.EXPORTS",
+    "messaging.privacy.jobs.RECORDS",
+    "messaging.privacy.jobs.ERASURES",
+    "messaging.moderation.lists.running.JOBS_OF_THE_DESK",
+    "moving.jobs.IMPORTS",
+]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see kernel.personal_data). A
 # section must not contain secrets.
 PERSON_EXPORTERS = [

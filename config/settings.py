@@ -16,6 +16,7 @@ from config.extension_points import (
     CREDENTIAL_CHECKS,
     DEMO_PARTS,
     EMBED_VIEWS,
+    JOBS,
     MAIL_ROUNDS,
     MOVED_PAGES,
     OPERATOR_OF,
@@ -99,11 +100,18 @@ TOKEN_USE_SECONDS = 1
 SIGHTING_SECONDS = 1
 # Seconds for which a process collects commits before it wakes the streams (see kernel.changes.wakeups); 0: one by one.
 WAKEUP_SECONDS = 0.05
-# How often the housekeeping of `runtime.scheduler` runs; 0: cron runs it.
-HOUSEKEEPING_MINUTES = env.integer("HOUSEKEEPING_MINUTES", 60)
-# Whether exports, records and steps of imports start the process that carries them out (see kernel.jobs.spawning).
-# Without it, they wait for the next run of their command, by the scheduler or by cron.
-PERSON_JOBS = env.flag("PERSON_JOBS", default=True)
+# Whether a start runs a worker, which carries out the jobs of the queue (see kernel.jobs).
+WORKER = env.flag("WORKER", default=True)
+# The commands that the worker runs periodically, and how often; 0: cron runs them.
+HOUSEKEEPING = (
+    "rollup_analytics",
+    "announce_expiring_tokens",
+    "check_hosts",
+    "prune",
+    "roll_up_desk",
+    "make_partitions",
+)
+HOUSEKEEPING_MINUTES = env.integer("HOUSEKEEPING_MINUTES", 60, minimum=0)
 
 # Whether a start creates the demo. Its token is then on the pages of the API, except with an https BASE_URL.
 DEMO = env.flag("DEMO", default=True)
@@ -128,6 +136,8 @@ INSTALLED_APPS = [
     "allauth.socialaccount.providers.openid_connect",
     "kernel.writes",
     "kernel.changes",
+    "procrastinate.contrib.django",
+    "kernel.jobs",
     "runtime",
     "messaging",
     "agents",
