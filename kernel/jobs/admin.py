@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from croniter import croniter
+from croniter import croniter  # type: ignore[import-untyped]
 from django.conf import settings
 from django.contrib import admin
 from django.db.models import Max, OuterRef, QuerySet, Subquery

@@ -147,7 +147,8 @@ def run_due(name: str) -> int:
 
     It tries each once and logs what prevents it.
     """
-    job, done, tried = row_jobs()[name], 0, []
+    job, done = row_jobs()[name], 0
+    tried: list[Any] = []
     while (row := take(job.rows().unleased().exclude(pk__in=tried))) is not None:
         tried.append(row.pk)
         try:

@@ -125,7 +125,7 @@ class Host:
             if name in settings.HOUSEKEEPING and settings.HOUSEKEEPING_MINUTES:
                 lock = queue.lock_of(name)
                 cron = queue.cron_of(settings.HOUSEKEEPING_MINUTES)
-                self._app.periodic(cron=cron, queue=name, lock=lock, queueing_lock=lock)(task)
+                self._app.periodic(cron=cron, queue=name, lock=lock, queueing_lock=lock)(task)  # type: ignore[arg-type]  # by name
         self._workers = [self._worker(short, PLACES), self._worker(long, LONG_PLACES)]
 
     def _worker(self, queues: Iterable[str], places: int) -> Worker:
@@ -143,14 +143,14 @@ class Host:
 
     async def run(self) -> None:
         async with self._app.open_async():
-            tasks = [asyncio.create_task(worker.run()) for worker in self._workers]
+            tasks = [asyncio.create_task(worker.run()) for worker in self._workers]  # type: ignore[no-untyped-call]
             tasks.append(asyncio.create_task(self._look()))
             stopping = asyncio.create_task(self._stop.wait())
             try:
                 done, _others = await asyncio.wait({*tasks, stopping}, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 for worker in self._workers:
-                    worker.stop()
+                    worker.stop()  # type: ignore[no-untyped-call]
                 tasks[-1].cancel()
                 stopping.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
@@ -189,8 +189,9 @@ class Host:
             await sync_to_async(_look_for_rows)
             if time.monotonic() > self._cleaned_at + CLEAN_SECONDS:
                 self._cleaned_at = time.monotonic()
-                every = {"include_failed": True, "include_cancelled": True, "include_aborted": True}
-                await self._app.job_manager.delete_old_jobs(nb_hours=24 * DAYS_STORED, **every)
+                await self._app.job_manager.delete_old_jobs(
+                    nb_hours=24 * DAYS_STORED, include_failed=True, include_cancelled=True, include_aborted=True
+                )
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _give_back(self) -> None:
