@@ -136,7 +136,7 @@ INSTALLED_APPS = [
     "allauth.socialaccount.providers.openid_connect",
     "kernel.writes",
     "kernel.changes",
-    "procrastinate.contrib.django",
+    "kernel.jobs.apps.EngineConfig",
     "kernel.jobs",
     "runtime",
     "messaging",
