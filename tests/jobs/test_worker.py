@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 from procrastinate.contrib.django.models import ProcrastinateJob
 from psycopg.conninfo import make_conninfo
 
-from kernel.database.sql import execute
+from kernel.database.sql import execute, fetch_all
 from kernel.jobs.models import JobNote
 from kernel.jobs.queue import enqueue
 from messaging.models import ExportStatus, PersonErasure, PersonExport, PostsChoice
@@ -27,6 +27,7 @@ from messaging.privacy.exports import request_export
 from tests.factories import PersonFactory
 from tests.waiting import eventually
 
+WORKER = "community-messaging worker"
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 pytestmark.append(pytest.mark.usefixtures("empty_queue"))
 
@@ -85,3 +86,15 @@ def test_a_job_goes_on_after_the_kill_of_its_worker_and_its_process_ends(worker:
     worker()
     assert eventually(lambda: PersonExport.objects.get().status == ExportStatus.READY)
     assert eventually(lambda: statuses() == ["succeeded"])
+
+
+def test_two_workers_run_a_job_once_and_survive_the_loss_of_their_connections(worker: Any) -> None:
+    for _ in range(2):
+        worker()
+    assert eventually(lambda: fetch_all("SELECT count(*) FROM procrastinate_workers") == [(4,)])
+    execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", [WORKER])
+    exports = [request_export(person=PersonFactory()) for _ in range(3)]
+    assert eventually(lambda: statuses() == ["succeeded"] * 3)
+    assert set(PersonExport.objects.values_list("pk", "status", "attempts")) == {
+        (export.pk, ExportStatus.READY, 1) for export in exports
+    }
