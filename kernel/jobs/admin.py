@@ -75,7 +75,8 @@ class QueuedJobAdmin(ReadOnlyModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QueuedJob]:
         notes, events = JobNote.objects.filter(job_id=OuterRef("pk")), ProcrastinateEvent.objects
-        last = events.filter(job=OuterRef("pk")).order_by("-pk").values("at")[:1]
+        # An event of the type `scheduled` has the time of the next attempt.
+        last = events.filter(job=OuterRef("pk")).exclude(type="scheduled").order_by("-pk").values("at")[:1]
         return QueuedJob.objects.annotate(
             note_host=Subquery(notes.values("host")), note_error=Subquery(notes.values("error")), at=Subquery(last)
         )
