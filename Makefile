@@ -7,7 +7,7 @@ bin := .venv/bin
 checks := style layers prose security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all busy bench bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk changes consistency check $(checks) faults cluster cluster-faults containers fuzz mutants translations lock venv python
+.PHONY: help run test test-all busy bench bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk trace changes consistency check $(checks) faults cluster cluster-faults containers fuzz mutants translations lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
@@ -22,6 +22,7 @@ help:
 	@echo 'make bench-partitions   measure what partitions of the posts cost and bring, beside one table of two million (BENCH="--posts 100000")'
 	@echo 'make bench-releases   compare the processor time of operations with another release (BENCH="COMMIT --rounds 4")'
 	@echo 'make journey-desk   a browser decides 100 agent requests by keys alone: keys, clicks and time (needs a Chromium)'
+	@echo 'make trace   the files, functions and switches between files that a request passes through'
 	@echo 'make changes   20,000 changes by overlapping transactions: every reader gets each once, in one order'
 	@echo 'make mutants   200 random changes of the code: prints those that no quick test notices (MUTANTS="--seed 7 --sample 50 --only messaging")'
 	@echo 'make consistency   compare reads with writes for a minute: two workers, two hosts, Redis frozen and killed'
@@ -74,6 +75,9 @@ bench-releases: venv
 journey-desk: venv
 	@JOURNEY_REQUESTS=100 JOURNEY_SECONDS=600 REQUIRE_ALL=1 exec $(bin)/python -m pytest -s -q tests/desk/browser/test_journey.py
 
+trace: venv
+	@exec $(bin)/python -m pytest -q -s tests/suite/test_journeys.py
+
 changes: venv
 	@CHANGES_ROWS=20000 exec $(bin)/python -m pytest -v tests/changes/test_model.py
 
@@ -99,7 +103,7 @@ prose: venv
 	$(bin)/python -m pytest -q -n 0 -m prose tests/documents
 
 security: venv
-	$(bin)/bandit --quiet --configfile pyproject.toml --recursive config kernel runtime messaging agents reactions embeds mails moving mcp_server account_area desk clients manage.py
+	$(bin)/bandit --quiet --configfile pyproject.toml --recursive config kernel runtime messaging agents reactions embeds mails moving oauth mcp_server account_area desk clients manage.py
 
 types: venv
 	@echo mypy

@@ -19,11 +19,12 @@ def record_requested(request: AgentRequest) -> None:
 
 
 def record_decided(request: AgentRequest, *, by: Account) -> None:
-    """For the requester and, if the request is approved, for the agent."""
+    """For the requester and, if there is one, for the agent."""
     data: dict[str, Any] = {"requestId": request.pk, "status": request.status, "reason": request.reason or None}
-    if request.agent is not None:
-        data |= {"scopes": request.agent.scopes, "communityIds": request.agent.community_ids}
-    accounts = [request.requester_id, *([] if request.agent_id is None else [request.agent_id])]
+    agent = request.subject
+    if agent is not None:
+        data |= {"scopes": agent.scopes, "communityIds": agent.community_ids}
+    accounts = [request.requester_id, *([] if agent is None else [agent.pk])]
     append(_events(InboxType.REQUEST_DECIDED, accounts, data, by=by))
 
 

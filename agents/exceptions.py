@@ -122,6 +122,16 @@ class AgentFrozen(ApiError):
     remedy = "Only a super admin may undo it."
 
 
+class WideningPending(ApiError):
+    """409: an agent has at most one open request for more rights."""
+
+    status_code = 409
+    default_code = "request_pending"
+    message = "Wait for the decision or cancel the request: one to widen this agent is pending already."
+    cause = "A request to widen the rights of this agent waits for a decision."
+    remedy = "GET /v1/agent-tokens/requests lists it; POST /v1/agent-tokens/requests/{id}/cancel cancels it."
+
+
 class TooManyPendingRequests(ApiError):
     """429 without Retry-After: the limit is on pending requests, so it depends on decisions and not on time."""
 

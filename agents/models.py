@@ -123,11 +123,15 @@ class AgentRequestQuerySet(models.QuerySet["AgentRequest"]):
 
     def with_accounts(self) -> AgentRequestQuerySet:
         """Load the accounts that the serializer reads, in the same query."""
-        return self.select_related("requester", "agent__account", "decided_by")
+        return self.select_related("requester", "agent__account", "widens__account", "decided_by")
 
 
 class AgentRequest(models.Model):
-    """A person's request to operate an agent, with the requested grant. The agent stores what was granted."""
+    """A person's request to operate an agent, with the requested grant, or to add to the grant of their agent.
+
+    The agent stores what was granted. A request that widens an agent has its name and handle, and names only what is
+    asked for beside what the agent has.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     requester = models.ForeignKey(Account, on_delete=models.PROTECT, db_index=False, related_name="agent_requests")
@@ -139,6 +143,14 @@ class AgentRequest(models.Model):
     community_ids = ArrayField(models.UUIDField(), default=list, blank=True, help_text="Empty: every community.")
     status = models.CharField(max_length=9, choices=RequestStatus, default=RequestStatus.PENDING)
     agent = models.OneToOneField(Agent, on_delete=models.PROTECT, null=True, blank=True, related_name="request")
+    widens = models.ForeignKey(
+        Agent, on_delete=models.PROTECT, null=True, blank=True, db_index=False, related_name="widenings"
+    )
+    # An empty list of communities means none more in a widening, so that this says every community.
+    every_community = models.BooleanField(default=False, db_default=False, editable=False)
+    # The grant before an approved widening, for the history and for an undo.
+    former_scopes = ArrayField(models.CharField(max_length=5, choices=Scope), null=True, editable=False)
+    former_community_ids = ArrayField(models.UUIDField(), null=True, editable=False)
     decided_by = models.ForeignKey(Account, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     decided_at = models.DateTimeField(null=True, blank=True)
     reason = models.CharField(max_length=REASON_MAX, blank=True)
@@ -153,12 +165,16 @@ class AgentRequest(models.Model):
             models.Index(F("created_at").desc(), F("id").desc(), name="newest_requests"),
             # The order of the admin: pending requests first, oldest first.
             models.Index(F("decided_at").desc(), "created_at", "id", name="decision_queue"),
+            models.Index("widens", condition=Q(widens__isnull=False), name="widenings_of_agent"),
         ]
         constraints = [
             models.UniqueConstraint(
                 fields=["agent_handle"],
-                condition=Q(status__in=[RequestStatus.PENDING, RequestStatus.APPROVED]),
+                condition=Q(status__in=[RequestStatus.PENDING, RequestStatus.APPROVED], widens=None),
                 name="request_handle_free",
+            ),
+            models.UniqueConstraint(
+                fields=["widens"], condition=Q(status=RequestStatus.PENDING), name="request_one_widening"
             ),
             models.CheckConstraint(condition=Q(status__in=RequestStatus.values), name="request_status_known"),
             models.CheckConstraint(
@@ -172,7 +188,8 @@ class AgentRequest(models.Model):
                 name="request_decided_whole",
             ),
             models.CheckConstraint(
-                condition=Q(status=RequestStatus.APPROVED, agent__isnull=False)
+                condition=Q(status=RequestStatus.APPROVED, agent__isnull=False, widens=None)
+                | Q(status=RequestStatus.APPROVED, agent=None, widens__isnull=False)
                 | (~Q(status=RequestStatus.APPROVED) & Q(agent=None)),
                 name="request_approved_has_agent",
             ),
@@ -180,6 +197,15 @@ class AgentRequest(models.Model):
 
     def __str__(self) -> str:
         return f"@{self.agent_handle} for {self.requester}"
+
+    @property
+    def subject(self) -> Agent | None:
+        """The agent that an approval has created, or that the request widens."""
+        return self.widens or self.agent
+
+    @property
+    def asks_every_community(self) -> bool:
+        return self.every_community if self.widens_id else not self.community_ids
 
 
 LABEL_MAX = 80

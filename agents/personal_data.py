@@ -22,7 +22,7 @@ from messaging.privacy.exporters import table
 
 OF_A_REQUEST = (
     *("id", "agent_id", "agent_name", "agent_handle", "purpose", "website", "scopes", "community_ids", "status"),
-    *("reason", "decided_at", "created_at"),
+    *("widens_id", "every_community", "former_scopes", "former_community_ids", "reason", "decided_at", "created_at"),
 )
 OF_A_TOKEN = (
     *("id", "agent_id", "prefix", "label", "created_at", "expires_at", "last_used_at", "revoked_at", "revoke_reason"),
@@ -33,7 +33,7 @@ def sections(account_id: UUID) -> Iterable[Section]:
     """Of an agent, which has no export of its own but a record (`desk.records`): the agent itself."""
     agents = Agent.objects.filter(Q(operator=account_id) | Q(account=account_id)).select_related("account", "operator")
     yield Section("agents", "The agents that you operate.", agents, (_agent(agent) for agent in agents))
-    requests = AgentRequest.objects.filter(Q(requester=account_id) | Q(agent=account_id))
+    requests = AgentRequest.objects.filter(Q(requester=account_id) | Q(agent=account_id) | Q(widens=account_id))
     yield table("agent_requests", "Your requests for agents.", requests, OF_A_REQUEST)
     tokens = AgentToken.objects.filter(agent__in=agents).defer("digest")
     yield table("agent_tokens", "The tokens of your agents, without their values.", tokens, OF_A_TOKEN)
@@ -60,7 +60,7 @@ def stop(person: Account) -> list[UUID]:
 def erase(subject: Subject) -> int:
     """All agents of a person at once: they are few. What the person has decided about others is an heir's."""
     ids, heir = subject.account_ids, subject.heir_id
-    requests = AgentRequest.objects.filter(Q(requester__in=ids) | Q(agent__in=ids))
+    requests = AgentRequest.objects.filter(Q(requester__in=ids) | Q(agent__in=ids) | Q(widens__in=ids))
     tokens = AgentToken.objects.filter(agent__in=ids)
     for model, rows in ((AgentRequest, requests), (AgentToken, tokens)):
         forget_entries_about(model, list(rows.values_list("pk", flat=True)))

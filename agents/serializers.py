@@ -30,6 +30,7 @@ from agents.models import (
 )
 from agents.services.tokens import OldEnds
 from kernel.api.credentials import Credential
+from kernel.api.exceptions import InvalidInput
 from kernel.api.fields import Choice, Id, Integer, ListOf, NullableText, Text
 from kernel.api.openapi.example_values import ID
 from kernel.api.openapi.field_schemas import COMMON_TYPES
@@ -44,8 +45,8 @@ from messaging.serializer_fields import Name, WebUrl
 SCOPES_MAX = 100
 
 
-def _scopes(**kwargs: Any) -> ListOf:
-    return ListOf(child=Choice(choices=Scope.choices), allow_empty=False, max_length=SCOPES_MAX, **kwargs)
+def _scopes(*, allow_empty: bool = False, **kwargs: Any) -> ListOf:
+    return ListOf(child=Choice(choices=Scope.choices), allow_empty=allow_empty, max_length=SCOPES_MAX, **kwargs)
 
 
 def _communities(help_text: str) -> ListOf:
@@ -59,16 +60,36 @@ class NewRequest(BodySerializer):
         "purpose": "Answers questions about our books.",
         "scopes": ["post", "reply"],
     }
+    agentId = Id(source="agent_id", required=False, help_text="Your agent, to ask for more rights of it.")
     agentName = Name(
-        source="agent_name", min_length=AGENT_NAME_MIN, max_length=NAME_MAX, help_text="Shown beside its posts."
+        source="agent_name",
+        min_length=AGENT_NAME_MIN,
+        max_length=NAME_MAX,
+        required=False,
+        help_text="Of a new agent: shown beside its posts.",
     )
-    agentHandle = Text(source="agent_handle", pattern=HANDLE, help_text="Unique, of a-z, 0-9 and _.")
+    agentHandle = Text(
+        source="agent_handle", pattern=HANDLE, required=False, help_text="Of a new agent: unique, of a-z, 0-9 and _."
+    )
     purpose = Text(
         trim=True, min_length=PURPOSE_MIN, max_length=PURPOSE_MAX, help_text="What it will do, for the super admin."
     )
-    website = WebUrl(max_length=WEBSITE_MAX, required=False, help_text="About the agent.")
+    website = WebUrl(max_length=WEBSITE_MAX, required=False, help_text="About a new agent.")
     scopes = _scopes(help_text="What it needs to write.")
-    communityIds = _communities("Absent or empty: every community.")
+    communityIds = _communities("Empty: every community. Absent: every community; with agentId: no more than it has.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of `request_agent`, or with `agent_id` those of `request_widening`."""
+        of_new_agent = {"agentName": "agent_name", "agentHandle": "agent_handle"}
+        if "agent_id" in attrs:
+            for name, argument in (of_new_agent | {"website": "website"}).items():
+                if argument in attrs:
+                    raise InvalidInput(f"Send agentId without {name}.", field=name)
+            return attrs
+        for name, argument in of_new_agent.items():
+            if argument not in attrs:
+                raise InvalidInput("Send it, or agentId for more rights of your agent.", field=name)
+        return attrs
 
 
 class ReasonBody(BodySerializer):
@@ -78,7 +99,7 @@ class ReasonBody(BodySerializer):
 
 class Approval(ReasonBody):
     openapi_example: ClassVar[dict[str, Any]] = {"reason": "Welcome.", "scopes": ["reply"]}
-    scopes = _scopes(required=False, help_text="A subset; absent: all.")
+    scopes = _scopes(allow_empty=True, required=False, help_text="A subset, empty for a widening only; absent: all.")
     communityIds = _communities("A subset; absent: all.")
 
 
@@ -131,6 +152,8 @@ class RequestSerializer(serializers.Serializer[AgentRequest]):
         "website": None,
         "scopes": ["post", "reply"],
         "communityIds": [],
+        "everyCommunity": True,
+        "widens": False,
         "agent": None,
         "grantedScopes": None,
         "grantedCommunityIds": None,
@@ -145,19 +168,26 @@ class RequestSerializer(serializers.Serializer[AgentRequest]):
     purpose = serializers.CharField(help_text="As requested.")
     website = NullableText(help_text="As requested.")
     scopes = _granted_scopes(help_text="As requested.")
-    communityIds = _granted_communities(help_text="As requested; empty: every community.")
+    communityIds = _granted_communities(help_text="As requested.")
+    everyCommunity = serializers.BooleanField(
+        source="asks_every_community", help_text="Whether it asks for every community."
+    )
+    widens = serializers.SerializerMethodField(help_text="Whether it asks for more rights of an agent.")
     requester = AccountSerializer()
-    agent = AccountSerializer(source="agent.account", allow_null=True, help_text="The account, once approved.")
+    agent = AccountSerializer(source="subject.account", allow_null=True, help_text="null: not approved.")
     grantedScopes = _granted_scopes(
-        source="agent.scopes", allow_null=True, help_text="What the agent may do now; null: not approved."
+        source="subject.scopes", allow_null=True, help_text="What the agent may do now; null: not approved."
     )
     grantedCommunityIds = _granted_communities(
-        source="agent.community_ids", allow_null=True, help_text="Empty: every community; null: not approved."
+        source="subject.community_ids", allow_null=True, help_text="Empty: every community; null: not approved."
     )
     decidedBy = AccountSerializer(source="decided_by", allow_null=True, help_text="The super admin.")
     decidedAt = serializers.DateTimeField(source="decided_at", allow_null=True, help_text="null: not yet.")
     reason = NullableText(help_text="Of the decision.")
     createdAt = serializers.DateTimeField(source="created_at")
+
+    def get_widens(self, request: AgentRequest) -> bool:
+        return request.widens_id is not None
 
 
 RequestListSerializer = paginated(

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin
 
@@ -18,6 +19,7 @@ from agents.exceptions import (
     TokenNotFound,
     TooManyActiveTokens,
     TooManyPendingRequests,
+    WideningPending,
 )
 from agents.filters import AgentRequestFilter, AgentTokenFilter
 from agents.models import Agent, AgentRequest, AgentToken, RequestStatus, Scope
@@ -47,17 +49,18 @@ from agents.services import (
     readable_request,
     reject_request,
     request_agent,
+    request_widening,
     require_revocable,
     revoke_token,
     rotate_token,
 )
+from kernel.api.context import ApiContext, ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import SuperAdminRequired
 from kernel.api.fields import ListQuery
-from kernel.api.ids import id_in_path
 from kernel.api.openapi.example_values import TIME
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
 from kernel.writes.idempotency import Replay
@@ -123,9 +126,8 @@ class AgentSelfViewSet(ApiViewSet):
 PERSON = {CredentialKind.PERSON}
 
 
-def authorize_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
-    token_id = id_in_path(request, missing=InvalidTokenId)
-    require_revocable(token_id=token_id, by=request.user)  # type: ignore[arg-type]
+def authorize_replay(api: ApiContext, _replay: Replay) -> None:
+    require_revocable(token_id=api.path_id(InvalidTokenId), by=api.credential.user)
 
 
 class AgentTokenViewSet(ListModelMixin, ApiViewSet):
@@ -221,16 +223,18 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         body=NewRequest,
         response=RequestSerializer,
         status=201,
-        errors=(HandleTaken, TooManyPendingRequests),
+        errors=(AgentNotFound, HandleTaken, TooManyPendingRequests, WideningPending),
         links={name: {"id": "id"} for name in AFTER_REQUEST},
     )
     def create(self, request: ApiRequest) -> Response:
-        """Request an agent account.
+        """Request an agent account, or more rights of your agent (`agentId`).
 
-        A super admin decides. Three requests of a person may be pending; a pending or approved one reserves its
-        handle.
+        A super admin decides. Three requests of a person may be pending, one for more rights of an agent; a pending or
+        approved one of a new agent reserves its handle.
         """
-        return Response(self.represent(request_agent(requester=request.user, **self.body())), status=201)
+        body = self.body()
+        service: Callable[..., AgentRequest] = request_widening if "agent_id" in body else request_agent
+        return Response(self.represent(service(requester=request.user, **body)), status=201)
 
     @action(detail=True, methods=["post"])
     @operation(
@@ -244,7 +248,7 @@ class AgentRequestViewSet(ListModelMixin, ApiViewSet):
         example=DECIDED | {"status": RequestStatus.APPROVED, "agent": EXAMPLE_AGENT, "reason": "Welcome."} | GRANTED,
     )
     def approve(self, request: ApiRequest, id: str) -> Response:
-        """Approve a pending request: create the agent (super admins).
+        """Approve a pending request: create the agent, or widen it (super admins).
 
         `scopes` and `communityIds` may narrow the request. It shows what was requested beside what is granted.
         """

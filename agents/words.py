@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents.models import AgentRequest, Scope
-from agents.services.requests import Grant, community_names, narrowed_to
+from agents.services.requests import Grant, asked_grant, community_names, former_grant, narrowed_to
 
 SCOPES = {
     Scope.POST: gettext_lazy("Write posts"),
@@ -20,16 +20,29 @@ SCOPES = {
 
 
 def asked_and_granted(requests: Iterable[AgentRequest]) -> dict[UUID, list[tuple[str, str]]]:
-    """(label, grant) by request, of those whose agent may do less than was asked for. One query."""
+    """(label, grant) by request, of those whose agent may do less than was asked for. One query.
+
+    A widening asks for the whole grant that its agent would have.
+    """
     narrowed = [(request, granted) for request in requests if (granted := narrowed_to(request)) is not None]
-    names = community_names({pk for request, granted in narrowed for pk in (*request.community_ids, *granted[1])})
+    names = community_names({pk for request, granted in narrowed for pk in (*asked_grant(request)[1], *granted[1])})
     return {
         request.pk: [
-            (_("Asked for"), _described((request.scopes, request.community_ids), names)),
+            (_("Asked for"), _described(asked_grant(request), names)),
             (_("Granted"), _described(granted, names)),
         ]
         for request, granted in narrowed
     }
+
+
+def added_by(request: AgentRequest) -> tuple[list[str], list[str]]:
+    """The rights and communities, in words, that a widening asks for beside what its agent has. One query."""
+    (scopes, communities), (asked, more) = former_grant(request), asked_grant(request)
+    names = community_names([pk for pk in more if pk not in communities]).values()
+    return (
+        [str(SCOPES[Scope(scope)]) for scope in asked if scope not in scopes],
+        list(names) or ([_("all communities")] if communities and not more else []),
+    )
 
 
 def _described(grant: Grant, names: Mapping[UUID, str]) -> str:

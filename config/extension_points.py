@@ -39,6 +39,7 @@ PRUNERS = [
     "mails.pruning.prune",
     "desk.rolling.prune",
     "moving.pruning.prune",
+    "oauth.device_grants.prune",
 ]
 # The work on rows that is done later: each a kernel.jobs.queue.RowJob.
 JOBS = [
@@ -61,6 +62,7 @@ PERSON_EXPORTERS = [
     "mails.personal_data.sections",
     "desk.personal_data.sections",
     "moving.personal_data.sections",
+    "oauth.personal_data.sections",
 ]
 # What was decided about an account, for its record: as above, and not in the export of the person.
 RECORD_EXPORTERS = ["desk.records.decisions"]
@@ -81,6 +83,7 @@ PERSON_ERASERS = [
     "messaging.privacy.moderation.erase",
     "messaging.privacy.moderation.erase_mentions",
     "embeds.personal_data.erase",
+    "oauth.personal_data.erase",
     "agents.personal_data.erase",
     "agents.personal_data.erase_mentions",
     "kernel.changes.personal_data.erase",

@@ -145,6 +145,7 @@ INSTALLED_APPS = [
     "embeds",
     "mails",
     "moving",
+    "oauth",
     "account_area",
     "desk",
 ]
@@ -152,6 +153,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # The first, so that every response and every log line has the id.
     "kernel.api.middleware.RequestIdMiddleware",
+    # Requests of the API take the short way below; those after it are of pages.
+    "kernel.api.chain.ApiMiddleware",
     "kernel.api.middleware.ContentSecurityPolicyMiddleware",
     "kernel.api.html_errors.HtmlErrorsMiddleware",
     "kernel.api.cors.CorsMiddleware",
@@ -161,11 +164,7 @@ MIDDLEWARE = [
     # Before all that may refuse a request in `process_view`.
     "kernel.api.middleware.OperationNameMiddleware",
     # Before CsrfViewMiddleware, whose 403 would come first; `kernel.writes.checks` verifies the order.
-    # IdempotencyMiddleware calls the view of a write itself: `process_view` of later middlewares does not run for it.
-    "kernel.api.subrequests.SubrequestMiddleware",
-    "agents.middleware.AgentTokenMiddleware",
-    "kernel.api.scopes.ScopeMiddleware",
-    "kernel.writes.middleware.IdempotencyMiddleware",
+    "agents.middleware.PageTokenMiddleware",
     "kernel.pages.middleware.PageSessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "kernel.pages.middleware.PageAuthenticationMiddleware",
@@ -173,6 +172,18 @@ MIDDLEWARE = [
     "kernel.pages.middleware.PageMessageMiddleware",
     "account_area.sign_in.middleware.SignInMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+# Requests of clients to the API pass these. Each calls the next one in `__call__`; `process_view` is not called.
+API_MIDDLEWARE = [
+    "kernel.api.cors.CorsMiddleware",
+    "kernel.api.middleware.EntryMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+]
+# Those requests pass these too, and so do the requests that operations send to one another.
+OPERATION_MIDDLEWARE = [
+    "agents.middleware.AgentTokenMiddleware",
+    "kernel.api.scopes.ScopeMiddleware",
+    "kernel.writes.middleware.IdempotencyMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"

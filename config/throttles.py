@@ -17,6 +17,11 @@ SOFT_THROTTLES = {
     "ingest": (env.integer("THROTTLE_INGEST_PER_MINUTE", 120), 60),
     "normalize_url": (env.integer("THROTTLE_NORMALIZE_URL_PER_MINUTE", 120), 60),
     "register": (env.integer("THROTTLE_REGISTER_PER_MINUTE", 10), 60),
+    # Codes that programs ask for, and requests for tokens, by client network.
+    "device_authorization": (env.integer("THROTTLE_DEVICE_AUTHORIZATION_PER_HOUR", 30), 3600),
+    "oauth_token": (env.integer("THROTTLE_OAUTH_TOKEN_PER_MINUTE", 120), 60),
+    # The interval of RFC 8628, by device code.
+    "device_poll": (1, 5),
     "session": (env.integer("THROTTLE_SESSION_PER_MINUTE", 120), 60),
     # Per client network and host. Reads that the response cache serves are not counted.
     "read": (env.integer("THROTTLE_READ_PER_MINUTE", 6000), 60),
@@ -38,6 +43,9 @@ ATTEMPT_LIMITS = {
     "password_reset": (env.integer("THROTTLE_PASSWORD_RESET_PER_HOUR", 10), 3600),
     # Six digits are guessed once in 300,000 attempts.
     "second_factor": (env.integer("THROTTLE_SECOND_FACTOR_PER_HOUR", 20), 3600),
+    # Wrong codes of programs, by person and by client network: nine letters are guessed once in 500,000,000,000.
+    "device_code": (20, 3600),
+    "device_network": (100, 3600),
     # Mails with a link that opens the sign-in, while strangers try passwords.
     "sign_in_link": (1, 24 * 3600),
 }

@@ -23,6 +23,7 @@ urlpatterns = [
     path("", include("embeds.widget.urls")),
     path("", include("mails.urls")),
     path("", include("moving.urls")),
+    path("", include("oauth.urls")),
     path("", include("kernel.discovery.urls")),
     path("api/schema/", any_origin(DocumentView.as_view()), name="schema"),
     path("api/docs/", SwaggerView.as_view(url_name="schema"), name="docs"),

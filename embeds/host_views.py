@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django.http import HttpRequest
 from rest_framework import serializers
 from rest_framework.decorators import action
 
@@ -12,11 +11,11 @@ from embeds import host_proofs
 from embeds.domains import HOST_MAX
 from embeds.exceptions import DomainChecksOff, HostNotFound, TooManyHosts
 from embeds.models import LABEL, VALUE, HostState
+from kernel.api.context import ApiContext, ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.fields import Text
-from kernel.api.ids import id_in_path
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import BodySerializer, render
 from kernel.api.viewsets import ApiViewSet
 from messaging.communities.moderators import moderated_community
@@ -69,9 +68,8 @@ class RemovedHostSerializer(serializers.Serializer[Any]):
     removed = serializers.BooleanField(help_text="Always true.")
 
 
-def _authorize_replay(request: HttpRequest, _body: Any, _replay: Any) -> None:
-    community_id = id_in_path(request, missing=CommunityNotFound)
-    moderated_community(community_id=community_id, by=request.user)  # type: ignore[arg-type]
+def _authorize_replay(api: ApiContext, _replay: Any) -> None:
+    moderated_community(community_id=api.path_id(CommunityNotFound), by=api.credential.user)
 
 
 REFUSED = (CommunityNotFound, ModeratorRequired)

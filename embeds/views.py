@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
@@ -48,14 +48,14 @@ from embeds.widget.context import POLL_SECONDS
 from embeds.widget.ink import ink_on
 from embeds.widget.locales import words
 from kernel.api.addresses import client_address
+from kernel.api.context import ApiContext, ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import NotOwner
 from kernel.api.fields import ListQuery
 from kernel.api.filters import ChoiceFilter
-from kernel.api.ids import id_in_path
 from kernel.api.operations import operation
 from kernel.api.pagination import envelope
-from kernel.api.requests import LINK, ApiRequest, Response
+from kernel.api.requests import LINK, Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
 from kernel.database.sql import database_now
@@ -294,9 +294,8 @@ def _csv(summary: Summary) -> HttpResponse:
 PERSON = {CredentialKind.PERSON}
 
 
-def _authorize_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
-    community_id = id_in_path(request, missing=CommunityNotFound)
-    moderated_community(community_id=community_id, by=request.user)  # type: ignore[arg-type]
+def _authorize_replay(api: ApiContext, _replay: Replay) -> None:
+    moderated_community(community_id=api.path_id(CommunityNotFound), by=api.credential.user)
 
 
 class CommunityEmbedViewSet(ApiViewSet):

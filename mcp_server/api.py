@@ -13,9 +13,9 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
-from django.http import HttpRequest
 
 from kernel.api import subrequests
+from kernel.api.context import ApiHttpRequest
 from kernel.api.credentials import Credential
 from kernel.database.sql import database_now
 from kernel.writes import idempotency
@@ -48,12 +48,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    request: HttpRequest
+    request: ApiHttpRequest
 
     @property
     def credential(self) -> Credential:
-        credential: Credential = self.request.auth  # type: ignore[attr-defined]
-        return credential
+        return self.request.api.credential
 
     def get(self, path: str, **query: Any) -> dict[str, Any]:
         """The body of a read; parameters that are None are not sent."""

@@ -19,11 +19,12 @@ from django_mcpz.jsonrpc import INVALID_REQUEST, PARSE_ERROR, read_id
 from django_mcpz.server import MCPServer, public
 
 from config.version import VERSION
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import Credential, CredentialKind
 from kernel.api.exceptions import ApiError
 from kernel.api.operations import operation
 from kernel.api.parsers import check_media_type
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.strict_json import parse_json
 from kernel.api.viewsets import ApiViewSet
 from mcp_server.tools import TOOLS, Tool

@@ -7,7 +7,7 @@ from messaging.accounts.views import PanelSessionViewSet, SessionViewSet
 from messaging.changes.views import ChangeViewSet
 from messaging.communities.views import CommunityViewSet
 from messaging.feeds.views import CommunityFeedViewSet, PageFeedViewSet
-from messaging.inbox.views import InboxViewSet
+from messaging.inbox.views import InboxViewSet, PulseViewSet
 from messaging.moderation.views import (
     ModeratedCommunityViewSet,
     ModeratedMessageViewSet,
@@ -16,6 +16,7 @@ from messaging.moderation.views import (
     ReportViewSet,
 )
 from messaging.pages.views import PageViewSet, SmartTagViewSet
+from messaging.posts.own_posts import OwnMessageViewSet
 from messaging.posts.views import MessageViewSet
 from messaging.search.views import SearchViewSet
 from messaging.webhooks.views import WebhookViewSet
@@ -26,6 +27,8 @@ routes.register("api/messages", ReportViewSet, basename="report")
 routes.register("v1/changes", ChangeViewSet, basename="change")
 routes.register("v1/communities", CommunityViewSet, basename="community")
 routes.register("v1/inbox", InboxViewSet, basename="inbox")
+routes.register("v1/me/messages", OwnMessageViewSet, basename="own-message")
+routes.register("v1/me/pulse", PulseViewSet, basename="pulse")
 routes.register("v1/me/moderation", OwnModerationViewSet, basename="own-moderation")
 routes.register("v1/moderation", ModerationQueueViewSet, basename="moderation")
 routes.register("v1/moderation/messages", ModeratedMessageViewSet, basename="moderated-message")

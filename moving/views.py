@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
 from messaging.posts.embed_views import embed_errors

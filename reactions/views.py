@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest
-
-from kernel.api.credentials import Credential, CredentialKind
+from kernel.api.context import ApiContext, ApiRequest
+from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidParameter, NotOwner
 from kernel.api.fields import ListQuery
 from kernel.api.ids import is_id
 from kernel.api.operations import operation
 from kernel.api.pagination import CursorPage
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
 from kernel.writes.idempotency import Replay
@@ -63,10 +61,9 @@ class OwnReactionViewSet(ApiViewSet):
 AUTHORS = {CredentialKind.AGENT, CredentialKind.PERSON}
 
 
-def authorize_replay(request: HttpRequest, body: Mapping[str, Any], replay: Replay) -> None:
+def authorize_replay(api: ApiContext, replay: Replay) -> None:
     """Check the post's community and its bans. Only the body of the request has the id of the post."""
-    auth: Credential = request.auth  # type: ignore[attr-defined]
-    message_id = body.get("messageId")
+    auth, message_id = api.credential, api.fields.get("messageId")
     if auth.community_ids and (replay.mismatch or not is_id(message_id)):
         raise AgentCommunityNotAllowed(allowed=auth.allowed_communities)
     if is_id(message_id):

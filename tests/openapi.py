@@ -95,6 +95,9 @@ def check_answer(
     method: str, path: str, status: int, content_type: str, body: bytes, headers: Mapping[str, str] | None = None
 ) -> None:
     """Fail if the status or body of a response is not documented for its operation."""
+    if "Deprecation" in (headers or {}):
+        # What the document says nothing of is answered as the operation that follows it.
+        path = headers["Link"].rpartition("<")[2].partition(">")[0]  # type: ignore[index]
     operation = _operation(method, path)
     if operation is None:
         return

@@ -37,6 +37,7 @@ class Event:
     community: Community | None
     grants: Sequence[tuple[str, str]]
     is_new: bool
+    is_widening: bool
 
     @property
     def data(self) -> dict[str, Any]:
@@ -62,8 +63,12 @@ def inbox_page(account_id: UUID, *, before: str | None, read_up_to: Position | N
     handles = _handles(batch.rows) | {pk: request.agent_handle for pk, request in requests.items()}
     grants = {str(pk): grants for pk, grants in asked_and_granted(requests.values()).items()}
     communities = _communities(batch.rows)
+    widenings = {pk for pk, request in requests.items() if request.widens_id is not None}
     events = [
-        _event(row, related, handles, communities, grants, is_new=read_up_to is not None and row.position > read_up_to)
+        _event(
+            *(row, related, handles, communities, grants, widenings),
+            is_new=read_up_to is not None and row.position > read_up_to,
+        )
         for row in batch.rows
     ]
     newest = batch.cursor_after(batch.rows[0]) if batch.rows else batch.next
@@ -82,6 +87,7 @@ def _event(
     handles: dict[str, str],
     communities: dict[UUID, Community],
     grants: dict[str, list[tuple[str, str]]],
+    widenings: set[str],
     *,
     is_new: bool,
 ) -> Event:
@@ -91,7 +97,9 @@ def _event(
     community = communities.get(row.community_id) if row.community_id and row.type in OF_MODERATORS else None
     data = row.data or {}
     granted = grants.get(str(data.get("requestId")), []) if data.get("status") == RequestStatus.APPROVED else []
-    return Event(row, related.actor(row), message, about, community, granted, is_new)
+    return Event(
+        row, related.actor(row), message, about, community, granted, is_new, str(data.get("requestId")) in widenings
+    )
 
 
 def _communities(rows: Sequence[ChangeRow]) -> dict[UUID, Community]:
@@ -103,7 +111,7 @@ def _communities(rows: Sequence[ChangeRow]) -> dict[UUID, Community]:
 def _requests(rows: Sequence[ChangeRow]) -> dict[str, AgentRequest]:
     """The requests that events decide, by id: one query if there are such events."""
     ids = {ids["requestId"] for ids in map(_ids, rows) if "requestId" in ids}
-    found = AgentRequest.objects.filter(pk__in=ids).select_related("agent")
+    found = AgentRequest.objects.filter(pk__in=ids).select_related("agent", "widens")
     return {str(request.pk): request for request in found}
 
 

@@ -21,6 +21,7 @@ from agents.models import (
     PURPOSE_MAX,
     PURPOSE_MIN,
     WEBSITE_MAX,
+    Agent,
 )
 from agents.serializers import NewRequest, NewToken
 from agents.services import OldEnds
@@ -62,7 +63,7 @@ class RequestForm(OnceForm):
         label=_("What may it do?"),
         choices=[(scope, format_lazy("{}: {}", name, text)) for scope, (name, text) in SCOPES.items()],
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Ask for what it needs: a grant can be narrowed later, not widened."),
+        help_text=_("Ask for what it needs now: you can ask for more later."),
     )
     communities = forms.MultipleChoiceField(
         label=_("Only in these communities (optional)"),
@@ -75,7 +76,7 @@ class RequestForm(OnceForm):
     def __init__(self, *args: Any, search: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         sent: Any = self.data
-        selected = sent.getlist("communities") if self.is_bound else []
+        selected = sent.getlist("communities") if self.is_bound else self.initial.get("communities", [])
         offered: Any = self.fields["communities"]
         offered.choices = communities_for_form(selected[:COMMUNITIES_MAX], search)
 
@@ -90,6 +91,62 @@ class RequestForm(OnceForm):
                 "website": cleaned["website"] or None,
                 "scopes": cleaned["scopes"],
                 "communityIds": cleaned["communities"],
+            }
+            cleaned["arguments"] = self.carry_out(validated, serializer=NewRequest, data=body)
+        return cleaned
+
+
+class WideningForm(OnceForm):
+    """Offers what the agent does not have. `found`: as in `RequestForm`."""
+
+    scopes = forms.MultipleChoiceField(
+        label=_("What may it do besides?"), widget=forms.CheckboxSelectMultiple, required=False
+    )
+    communities = forms.MultipleChoiceField(
+        label=_("In which communities besides?"), widget=forms.CheckboxSelectMultiple, required=False
+    )
+    every_community = forms.BooleanField(label=_("In every community"), required=False)
+    purpose = MultilineField(
+        label=_("What does it need this for?"),
+        min_length=PURPOSE_MIN,
+        max_length=PURPOSE_MAX,
+        rows=5,
+        help_text=_("A person reads this."),
+    )
+    api_fields = {"communityIds": "communities"}
+
+    def __init__(self, *args: Any, agent: Agent, search: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.agent = agent
+        scopes: Any = self.fields["scopes"]
+        scopes.choices = [
+            (scope, format_lazy("{}: {}", name, text))
+            for scope, (name, text) in SCOPES.items()
+            if scope not in agent.scopes
+        ]
+        if not scopes.choices:
+            del self.fields["scopes"]
+        if not agent.community_ids:
+            del self.fields["communities"], self.fields["every_community"]
+            return
+        sent: Any = self.data
+        selected = sent.getlist("communities") if self.is_bound else []
+        offered: Any = self.fields["communities"]
+        held = {str(pk) for pk in agent.community_ids}
+        found = communities_for_form(selected[:COMMUNITIES_MAX], search)
+        offered.choices = [(pk, name) for pk, name in found if pk not in held]
+
+    def clean(self) -> dict[str, Any]:
+        """The arguments of `request_widening` under the key `arguments`, by the rules of the API."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            communities = cleaned.get("communities") or None
+            body = {
+                "agentId": str(self.agent.pk),
+                "purpose": cleaned["purpose"],
+                # The API wants one; what the agent has already adds nothing.
+                "scopes": cleaned.get("scopes") or self.agent.scopes,
+                "communityIds": [] if cleaned.get("every_community") else communities,
             }
             cleaned["arguments"] = self.carry_out(validated, serializer=NewRequest, data=body)
         return cleaned

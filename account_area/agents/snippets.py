@@ -58,8 +58,8 @@ def _curl(agent: Agent) -> str:
 
 
 def _cm(agent: Agent) -> str:
-    """`cm login` asks for the token: an argument could be read by other users of the machine."""
-    lines = [f"export CM_URL={settings.BASE_URL}", "cm login", "cm whoami"]
+    """`cm login --token` asks for the token: an argument could be read by other users of the machine."""
+    lines = [f"export CM_URL={settings.BASE_URL}", "cm login --token", "cm whoami"]
     if Scope.POST in agent.scopes:
         community = f" --community {agent.community_ids[0]}" if agent.community_ids else ""
         lines.append(f'cm post {first_page()} "Hello from a terminal."{community}')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
-from account_area.agents.views import agents, requests, tokens, webhooks
+from account_area.agents.views import agents, device, requests, tokens, webhooks
 from account_area.agents.views import agents as inbox
 from account_area.agents.views import agents as lists
 
@@ -35,6 +35,7 @@ of_webhook = [
 of_agent: list[URLPattern | URLResolver] = [
     path("", agents.detail, name="account_agent"),
     path("delete/", agents.delete, name="account_agent_delete"),
+    path("widen/", requests.widen, name="account_agent_widen"),
     path("inbox/", inbox.of_agent, name="account_agent_inbox"),
     path("tokens/", tokens.index, name="account_agent_tokens"),
     path("tokens/new/", tokens.create, name="account_agent_token_new"),
@@ -46,6 +47,7 @@ of_agent: list[URLPattern | URLResolver] = [
 ]
 urlpatterns = [
     path("inbox/", inbox.own, name="account_inbox"),
+    path("device/", device.device, name="account_device"),
     path("agents/", lists.index, name="account_agents"),
     # No handle has a hyphen.
     path("agents/handle-check/", requests.handle_check, name="account_handle_check"),

@@ -31,7 +31,7 @@ from agents.services import (
     undo_decision,
     unfreeze_agent,
 )
-from agents.services.requests import Grant, narrowed_to
+from agents.services.requests import Grant, asked_grant, former_grant, grant_changes, narrowed_to
 from kernel.admin.actions import AdminAction, AdminActionForm
 from kernel.admin.formatting import badge, lines, link
 from messaging.models import Community
@@ -65,11 +65,19 @@ def name_grant(scopes: Sequence[str], communities: Sequence[str]) -> str:
 
 
 def describe_request(request: AgentRequest, names: Mapping[UUID, str]) -> str:
-    """What was asked for and, where that is less, what is granted."""
-    asked, granted = (request.scopes, request.community_ids), narrowed_to(request)
+    """What was asked for and, where that is less, what is granted; what a widening adds to the grant of its agent."""
+    asked, granted = asked_grant(request), narrowed_to(request)
+    if granted is None and request.widens_id is not None:
+        return f"more: {grant_changes(former_grant(request), asked, names) or 'nothing'}"
     if granted is None:
         return _named(asked, names)
     return f"asked: {_named(asked, names)}; granted: {_named(granted, names)}"
+
+
+def added_grant(request: AgentRequest) -> Grant:
+    """The scopes and communities that a widening asks for beside what its agent has; none for every community."""
+    (scopes, communities), (asked, more) = former_grant(request), asked_grant(request)
+    return [scope for scope in asked if scope not in scopes], [pk for pk in more if pk not in communities]
 
 
 def state_text(request: AgentRequest) -> str:
@@ -166,7 +174,10 @@ def offered_communities() -> list[tuple[UUID, str]]:
 
 
 class GrantForm(AdminActionForm):
-    """Offers the scopes and communities of the row (a request or an agent), all selected."""
+    """Offers the scopes and communities of the row (a request or an agent), all selected.
+
+    A request that widens an agent offers only what it adds: the form has no field where it adds nothing.
+    """
 
     scopes = forms.MultipleChoiceField(
         label="Permissions", widget=forms.CheckboxSelectMultiple, error_messages={"required": "Select at least one."}
@@ -179,9 +190,17 @@ class GrantForm(AdminActionForm):
     def __init__(self, *args: Any, row: Any, **kwargs: Any) -> None:
         super().__init__(*args, row=row, **kwargs)
         scopes: Any = self.fields["scopes"]
-        scopes.choices = [(scope, SCOPES[Scope(scope)]) for scope in row.scopes]
-        scopes.initial = row.scopes
-        self._offer_communities(self.fields["community_ids"], row.community_ids)
+        is_widening = isinstance(row, AgentRequest) and row.widens_id is not None
+        offered, communities = added_grant(row) if is_widening else (row.scopes, row.community_ids)
+        scopes.choices = [(scope, SCOPES[Scope(scope)]) for scope in offered]
+        scopes.initial = offered
+        self._offer_communities(self.fields["community_ids"], communities)
+        if is_widening:
+            scopes.required = self.fields["community_ids"].required = False
+            if not offered:
+                del self.fields["scopes"]
+            if not communities and not row.every_community:
+                del self.fields["community_ids"]
 
     def _offer_communities(self, field: Any, current: Sequence[UUID]) -> None:
         known = Community.objects.order_by("name", "pk")
@@ -211,7 +230,10 @@ def _may_be_undoable(request: AgentRequest) -> bool:
 APPROVE = AdminAction(
     name="approve",
     label="Approve",
-    confirmation="Creates the agent; the requester can create its tokens. Untick permissions and communities to deny.",
+    confirmation=(
+        "Creates the agent, or adds to what it may do; the requester can create its tokens. Untick permissions and "
+        "communities to deny."
+    ),
     success_message="approved",
     run=lambda row, **arguments: approve_request(request_id=row.pk, **arguments),
     is_available=_is_pending,

@@ -28,6 +28,7 @@ from agents.admin.actions import (
     REQUEST_BADGES,
     SCOPES,
     UNDO,
+    added_grant,
     describe_communities,
     describe_request,
     describe_scopes,
@@ -65,20 +66,23 @@ WHERE agent.operator_id = ANY(%s) GROUP BY agent.operator_id
 
 
 def prepare(rows: Sequence[Any]) -> None:
-    """Set `look_alikes`, `community_names`, `grants` and `warnings` of each request, with four queries."""
+    """Set what the list shows of each request (`look_alikes`, `grants`, `warnings`, …), with four queries."""
     requesters = {row.requester_id for row in rows}
     names = _by_id(COMMUNITIES, {pk for row in rows for pk in _communities_of(row)})
     rejected, refused = _by_id(REJECTED, requesters), _by_id(REFUSED, requesters)
-    similar = look_alikes_of([row for row in rows if row.status == RequestStatus.PENDING])
+    similar = look_alikes_of([row for row in rows if row.status == RequestStatus.PENDING and not row.widens_id])
     for row in rows:
         row.look_alikes = similar.get(row.pk, LookAlikes())
-        row.community_names = [(pk, names.get(pk, f"unknown: {pk}")) for pk in row.community_ids]
+        scopes, communities = added_grant(row) if row.widens_id else (row.scopes, row.community_ids)
+        row.offered_scopes = [(scope, SCOPES[Scope(scope)]) for scope in scopes]
+        row.community_names = [(pk, names.get(pk, f"unknown: {pk}")) for pk in communities]
         row.grants = describe_request(row, names)
         row.warnings = list(_warnings(row, rejected.get(row.requester_id, 0), refused.get(row.requester_id, 0)))
 
 
 def _communities_of(row: AgentRequest) -> list[UUID]:
-    return [*row.community_ids, *(row.agent.community_ids if row.agent else ())]
+    agent = row.subject
+    return [*row.community_ids, *(row.former_community_ids or ()), *(agent.community_ids if agent else ())]
 
 
 def _by_id(statement: str, ids: set[UUID]) -> dict[UUID, Any]:
@@ -89,6 +93,8 @@ def _warnings(row: AgentRequest, rejected: int, refused: int) -> Any:
     """(text, kind of the badge)"""
     if row.status != RequestStatus.PENDING:
         return
+    if row.widens_id is not None:
+        yield "asks for more", ""
     similar: LookAlikes = row.look_alikes  # type: ignore[attr-defined]  # set by `prepare`
     if similar.nearest:
         first = similar.nearest[0]
@@ -127,7 +133,9 @@ def active_token_count() -> Coalesce:
 def other_requests(request: AgentRequest) -> QuerySet[AgentRequest]:
     """The requester's other requests, newest first."""
     requests = AgentRequest.objects.asked_by(request.requester).exclude(pk=request.pk)
-    return requests.select_related("requester", "decided_by", "agent").order_by("-created_at", "-pk")[:SHOWN_MAX]
+    return requests.select_related("requester", "decided_by", "agent", "widens").order_by("-created_at", "-pk")[
+        :SHOWN_MAX
+    ]
 
 
 def next_pending(request: AgentRequest, among: QuerySet[AgentRequest] | None = None) -> AgentRequest | None:
@@ -141,7 +149,9 @@ def next_pending(request: AgentRequest, among: QuerySet[AgentRequest] | None = N
 def recently_decided(by: Account) -> AgentRequest | None:
     """The latest decision of a super admin, if it can still be undone by the clock of this host."""
     since = timezone.now() - timedelta(seconds=UNDO_SECONDS)
-    decided = AgentRequest.objects.filter(decided_at__gte=since, decided_by=by).select_related("requester", "agent")
+    decided = AgentRequest.objects.filter(decided_at__gte=since, decided_by=by).select_related(
+        "requester", "agent", "widens"
+    )
     latest = decided.exclude(status=RequestStatus.CANCELLED).order_by(F("decided_at").desc()).first()
     if latest is not None:
         latest.outcome = state_text(latest)  # type: ignore[attr-defined]  # for the template
@@ -172,8 +182,10 @@ class AgentRequestAdmin(DecidingAdmin):
         "website": lambda row: row.website,
         "permissions": lambda row: " ".join(row.scopes),
         "communities": lambda row: " ".join(map(str, row.community_ids)),
-        "granted permissions": lambda row: row.agent and " ".join(row.agent.scopes),
-        "granted communities": lambda row: row.agent and " ".join(map(str, row.agent.community_ids)),
+        "every community": lambda row: "yes" if row.asks_every_community else "no",
+        "of an agent": lambda row: "yes" if row.widens_id else "no",
+        "granted permissions": lambda row: row.subject and " ".join(row.subject.scopes),
+        "granted communities": lambda row: row.subject and " ".join(map(str, row.subject.community_ids)),
         "requester": lambda row: row.requester.handle,
         "status": lambda row: row.status,
         "requested at": lambda row: row.created_at.isoformat(),
@@ -213,10 +225,10 @@ class AgentRequestAdmin(DecidingAdmin):
     def extra_context(self, request: HttpRequest, row: AgentRequest) -> dict[str, Any]:
         return {
             "status_text": self.status_text(row),
-            "look_alikes": look_alikes_of([row])[row.pk],
+            "look_alikes": LookAlikes() if row.widens_id else look_alikes_of([row])[row.pk],
             "grant_form": self._grant_form(request, row) if row.status == RequestStatus.PENDING else None,
             "freeze_url": self._freeze_url(row),
-            "agents": agents_of(row.requester, exclude=row.agent_id),
+            "agents": agents_of(row.requester, exclude=row.agent_id or row.widens_id),
             "requests": other_requests(row),
             "recent": recently_decided(request.user),  # type: ignore[arg-type]  # a super admin
             "next_waiting": first_found(came_from(self, request), partial(next_pending, row)),
@@ -236,7 +248,7 @@ class AgentRequestAdmin(DecidingAdmin):
     def review_template(self, row: AgentRequest) -> tuple[str, dict[str, Any]]:
         context = {
             "is_pending": row.status == RequestStatus.PENDING,
-            "scopes": [(scope, SCOPES[Scope(scope)]) for scope in row.scopes],
+            "scopes": row.offered_scopes,  # type: ignore[attr-defined]  # set by `prepare`
             "site": external_link(row.website) if row.website else "",
             "grant": row.grants,  # type: ignore[attr-defined]  # set by `prepare`
         }
@@ -262,7 +274,8 @@ class AgentRequestAdmin(DecidingAdmin):
         return APPROVE.form(row=row, action=APPROVE, initial=choices_of(request, APPROVE))
 
     def _freeze_url(self, row: AgentRequest) -> str:
-        return reverse("admin:agents_agent_freeze", args=[row.agent_id]) if row.agent_id else ""
+        agent = row.subject
+        return reverse("admin:agents_agent_freeze", args=[agent.pk]) if agent else ""
 
     def next_url(self, request: HttpRequest, action: AdminAction, row: AgentRequest) -> str:
         if action is UNDO:
@@ -296,12 +309,16 @@ class AgentRequestAdmin(DecidingAdmin):
 
     @admin.display(description="communities")
     def communities(self, row: AgentRequest) -> str | SafeString:
+        if row.widens_id and not row.community_ids:
+            return "every community" if row.every_community else "no more"
         return describe_communities(row.community_ids)
 
     @admin.display(description="granted")
     def granted(self, row: AgentRequest) -> str:
-        if row.agent is None:
+        if row.subject is None:
             return NOTHING
+        if row.widens_id is not None:
+            return describe_request(row, _names_of(row))
         return describe_request(row, _names_of(row)) if narrowed_to(row) else "as requested"
 
     @admin.display(description="age", ordering="created_at")
@@ -322,4 +339,4 @@ class AgentRequestAdmin(DecidingAdmin):
 
 
 def _names_of(row: AgentRequest) -> dict[UUID, str]:
-    return community_names({*row.community_ids, *(row.agent.community_ids if row.agent else ())})
+    return community_names(set(_communities_of(row)))

@@ -1,5 +1,12 @@
 from agents.services.agents import UNDO_SECONDS, delete_agent, freeze_agent, narrow_agent, undo_decision, unfreeze_agent
-from agents.services.requests import approve_request, cancel_request, readable_request, reject_request, request_agent
+from agents.services.requests import (
+    approve_request,
+    cancel_request,
+    readable_request,
+    reject_request,
+    request_agent,
+    request_widening,
+)
 from agents.services.tokens import (
     OldEnds,
     announce_expiring_tokens,
@@ -24,6 +31,7 @@ __all__ = [
     "readable_request",
     "reject_request",
     "request_agent",
+    "request_widening",
     "require_revocable",
     "revoke_agent_tokens",
     "revoke_token",

@@ -16,9 +16,23 @@ from django.db.models import ProtectedError
 
 from agents.cache_tags import agent_tag
 from agents.changes import record_decided, record_frozen, record_narrowed
-from agents.exceptions import AgentNotFound, ApprovalInUse, DecisionNotUndoable, RequestNotFound, UndoTooLate
+from agents.exceptions import (
+    AgentNotFound,
+    ApprovalInUse,
+    DecisionNotUndoable,
+    RequestNotFound,
+    UndoTooLate,
+    WideningPending,
+)
 from agents.models import Agent, AgentRequest, AgentToken, RequestStatus
-from agents.services.requests import grant_changes, narrowed_communities, narrowed_scopes
+from agents.services.requests import (
+    DECISION_FIELDS,
+    cancel_request,
+    former_grant,
+    grant_changes,
+    narrowed_communities,
+    narrowed_scopes,
+)
 from agents.services.tokens import end_tokens
 from kernel.admin.audit import log_decision, transition
 from kernel.cache.versions import invalidate
@@ -99,6 +113,8 @@ def delete_agent(*, handle: str, by: Account) -> Agent:
     unless `by` operates the agent, and if it is deleted already.
     """
     agent = _lock_own(handle, by)
+    for widening in agent.widenings.filter(status=RequestStatus.PENDING):
+        cancel_request(request_id=widening.pk, by=by)
     end_tokens(list(AgentToken.objects.filter(agent=agent).active().locked().order_by("id")), by=by, reason=REASON)
     delete_webhooks_of(target_kind=WebhookTarget.AGENT, target_id=agent.pk)
     agent.account.is_active = False
@@ -129,9 +145,9 @@ def undo_decision(*, request_id: UUID, by: Account, reason: str = "") -> AgentRe
     """Make a decided request pending again.
 
     An approval: within UNDO_SECONDS, and until a token of the agent is created; the agent and its account are deleted,
-    the handle stays reserved. A rejection: at any time, if its handle is free. Undone by two at once, the second gets
-    DecisionNotUndoable. Raises RequestNotFound (404); DecisionNotUndoable, UndoTooLate, ApprovalInUse or HandleTaken
-    (409).
+    the handle stays reserved. That of a widening: within UNDO_SECONDS; the agent loses what was added. A rejection: at
+    any time, if its handle is free. Undone by two at once, the second gets DecisionNotUndoable. Raises RequestNotFound
+    (404); DecisionNotUndoable, UndoTooLate, ApprovalInUse, HandleTaken or WideningPending (409).
     """
     request = AgentRequest.objects.with_accounts().select_for_update(of=("self",)).filter(pk=request_id).first()
     if request is None:
@@ -140,7 +156,9 @@ def undo_decision(*, request_id: UUID, by: Account, reason: str = "") -> AgentRe
     if former not in VERBS:
         raise DecisionNotUndoable(status=former)
     agent = request.agent
-    if agent is None:
+    if request.widens_id is not None:
+        _undo_widening(request, former, by=by, reason=reason)
+    elif agent is None:
         claim_handle(handle=request.agent_handle, field="agentHandle")
     else:
         _require_undoable(request, agent)
@@ -164,10 +182,36 @@ def _require_undoable(request: AgentRequest, agent: Agent) -> None:
         raise UndoTooLate(limit=UNDO_SECONDS)
 
 
+def _undo_widening(request: AgentRequest, former: RequestStatus, *, by: Account, reason: str) -> None:
+    """Raises WideningPending (409) if another request to widen the agent is open."""
+    agent = Agent.objects.locked().select_related("account").get(pk=request.widens_id)
+    request.widens = agent
+    if agent.is_deleted:
+        raise DecisionNotUndoable(status=former)
+    if agent.widenings.filter(status=RequestStatus.PENDING).exists():
+        raise WideningPending
+    if former == RequestStatus.REJECTED:
+        return
+    if request.decided_at is None or database_now() > request.decided_at + timedelta(seconds=UNDO_SECONDS):
+        raise UndoTooLate(limit=UNDO_SECONDS)
+    before, (scopes, community_ids) = (agent.scopes, agent.community_ids), former_grant(request)
+    # The agent may have been narrowed since.
+    agent.scopes = [scope for scope in agent.scopes if scope in scopes]
+    if not agent.community_ids:
+        agent.community_ids = list(community_ids)
+    elif community_ids:
+        agent.community_ids = [pk for pk in agent.community_ids if pk in community_ids]
+    if not agent.scopes or (community_ids and not agent.community_ids):
+        raise ApprovalInUse
+    verb = f"Narrowed {grant_changes(before, (agent.scopes, agent.community_ids))}"
+    _save(agent, by=by, verb=verb, reason=reason)
+    record_narrowed(agent, by=by)
+
+
 def _set_pending(request: AgentRequest) -> None:
     request.status, request.decided_by, request.decided_at = RequestStatus.PENDING, None, None
-    request.reason, request.agent = "", None
-    request.save(update_fields=["status", "decided_by", "decided_at", "reason", "agent"])
+    request.reason, request.agent, request.former_scopes, request.former_community_ids = "", None, None, None
+    request.save(update_fields=DECISION_FIELDS)
 
 
 def _delete(agent: Agent) -> None:

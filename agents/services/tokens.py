@@ -114,10 +114,11 @@ def _lock_agent_of(request_id: UUID, *, requester: Account) -> Agent:
     request = AgentRequest.objects.asked_by(requester).filter(pk=request_id).first()
     if request is None:
         raise RequestNotFound
-    if request.agent_id is None:
+    agent_id = request.agent_id or request.widens_id
+    if request.status != RequestStatus.APPROVED or agent_id is None:
         raise RequestNotApproved(status=request.status)
     try:
-        return active_agent(request.agent_id)
+        return active_agent(agent_id)
     except Agent.DoesNotExist:
         # The approval was undone meanwhile.
         raise RequestNotApproved(status=RequestStatus.PENDING) from None

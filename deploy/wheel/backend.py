@@ -28,6 +28,7 @@ PACKAGES = (
     "embeds",
     "mails",
     "moving",
+    "oauth",
     "mcp_server",
     "account_area",
     "desk",

@@ -1,7 +1,7 @@
 """Reads the Authorization header: `request.user` becomes the account, `request.auth` the credential.
 
-AgentTokenMiddleware checks agent tokens, ScopeMiddleware the JWTs of people. Both set the credential on Django's
-request, and CredentialAuthentication returns it to DRF.
+AgentTokenMiddleware checks agent tokens, ScopeMiddleware the JWTs of people. Both set the credential of the context,
+and CredentialAuthentication returns it to DRF.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from kernel.api import jwt
 from kernel.api.credentials import ANONYMOUS, Credential
 from kernel.api.exceptions import Forbidden, InvalidToken
+from kernel.api.operations import Operation
 
 BEARER_MAX = 4096
 
@@ -32,12 +33,9 @@ def bearer_of(request: HttpRequest) -> str | None:
     return str(token)
 
 
-def credential_of(request: HttpRequest, *, ignore_people: bool = False) -> Credential:
-    """The agent's credential that AgentTokenMiddleware set, else a person's; raises a 401 or UserMismatch (403)."""
-    credential: Credential | None = getattr(request, "auth", None)
-    if credential is not None:
-        return credential
-    token = None if ignore_people else bearer_of(request)
+def person_of(request: HttpRequest, operation: Operation) -> Credential:
+    """The credential of a person, or ANONYMOUS; raises a 401 or UserMismatch (403)."""
+    token = None if operation.ignores_people else bearer_of(request)
     return ANONYMOUS if token is None else jwt.person_credential(token, user_id=request.headers.get("X-User-Id"))
 
 
@@ -45,7 +43,7 @@ class CredentialAuthentication(BaseAuthentication):
     """(account, credential) of the request; (None, ANONYMOUS) without one."""
 
     def authenticate(self, request: Request) -> tuple[Any, Credential]:
-        credential: Credential = getattr(request._request, "auth", ANONYMOUS)
+        credential: Credential = request._request.api.credential  # type: ignore[attr-defined]  # of DRF's stubs
         return credential.user, credential
 
     def authenticate_header(self, request: Request) -> str:
@@ -58,6 +56,6 @@ class OperationPermission(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         has_action = getattr(view, "action", "") is not None
         # Without an action for the method, DRF responds with 405.
-        if has_action and not getattr(request._request, "is_admitted", False):
+        if has_action and not request._request.api.is_admitted:  # type: ignore[attr-defined]  # of DRF's stubs
             raise Forbidden
         return True

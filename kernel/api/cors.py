@@ -15,9 +15,10 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.urls import ResolverMatch, resolve
+from django.urls import resolve
 from django.utils.cache import patch_vary_headers
 
+from kernel.api.context import ApiContext
 from kernel.api.operations import Operation, operation_of
 
 ANY = "*"
@@ -32,7 +33,7 @@ READS = frozenset({"GET", "HEAD"})
 
 
 class CorsMiddleware:
-    """Responds to preflights, and adds CORS headers to every response of an operation, errors included."""
+    """Responds to preflights of any path, and adds CORS headers to every response of an operation, errors included."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -42,9 +43,9 @@ class CorsMiddleware:
         if request.method == "OPTIONS" and method is not None and "HTTP_ORIGIN" in request.META:
             return preflight(request, method)
         response = self.get_response(request)
-        operation = _operation(request.resolver_match, request.method or "")
-        if operation is not None:
-            _allow(request, response, operation)
+        context: ApiContext | None = getattr(request, "api", None)
+        if context is not None and context.operation is not None:
+            _allow(request, response, context.operation)
         return response
 
 
@@ -57,7 +58,7 @@ def preflight(request: HttpRequest, method: str) -> HttpResponse:
         match = resolve(request.path_info)
     except Http404:
         return response
-    operation = _operation(match, method)
+    operation = operation_of(match.func, method)
     is_document = method in READS and getattr(match.func, "any_origin", False)
     own = request.META["HTTP_ORIGIN"] == settings.APP_URL
     if not (is_document or (operation is not None and (own or operation.any_origin))):
@@ -79,7 +80,3 @@ def _allow(request: HttpRequest, response: HttpResponseBase, operation: Operatio
     else:
         return
     response.headers["Access-Control-Expose-Headers"] = EXPOSED
-
-
-def _operation(match: ResolverMatch | None, method: str) -> Operation | None:
-    return operation_of(match.func, method) if match is not None else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from uuid import UUID
 
-from django.http import HttpRequest
 from uuid_utils.compat import uuid7
 
 from kernel.api.exceptions import ApiError
@@ -27,9 +26,3 @@ def parse_id(text: str, *, missing: type[ApiError]) -> UUID:
     if not is_id(text):
         raise missing
     return UUID(text)
-
-
-def id_in_path(request: HttpRequest, *, missing: type[ApiError], name: str = "id") -> UUID:
-    """As `parse_id`, of a segment of the path of a request; for code that runs before the view."""
-    match = request.resolver_match
-    return parse_id(match.kwargs[name] if match else "", missing=missing)

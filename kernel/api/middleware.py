@@ -16,9 +16,9 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
+from kernel.api.chain import NO_OPERATION, NO_PAGE_POLICY
 from kernel.api.exception_handler import error_response
 from kernel.api.exceptions import InvalidInput, LengthRequired, PayloadTooLarge
-from kernel.api.operations import operation_of
 from kernel.api.request_bodies import content_length
 from kernel.api.strict_json import BODY_MAX
 from kernel.metrics.exposition import OPERATION
@@ -66,10 +66,6 @@ ADMIN_POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'"
 )
-# For JSON, scripts and images: a browser must not render them as a page.
-NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-# What metrics call a view that is no operation.
-PAGE = "page"
 WRONG_HOST = "Use the address of this service: the Host header names another one (operators: see ALLOWED_HOSTS)."
 
 
@@ -87,7 +83,7 @@ class RequestIdMiddleware:
 
 
 class OperationNameMiddleware:
-    """Notes the operation of a request for metrics and the access log."""
+    """Notes for metrics and the access log that a request has reached a view that is no operation."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -95,9 +91,8 @@ class OperationNameMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view: Any, _args: Any, _kwargs: Any) -> None:
-        operation = operation_of(view, request.method or "")
-        request.META[OPERATION] = PAGE if operation is None else operation.id
+    def process_view(self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any) -> None:
+        request.META[OPERATION] = NO_OPERATION
 
 
 class EntryMiddleware:

@@ -34,7 +34,7 @@ CREDENTIALS = {
 
 
 def uncharged(_body: Body) -> frozenset[str]:
-    """For `scopes_of_body`: the view checks the scopes itself, and no limit is charged."""
+    """For `scopes_of_body`: the view checks the scopes itself, or none is needed, and no limit is charged."""
     return frozenset()
 
 
@@ -57,9 +57,12 @@ class Operation:
     scopes_of_body: Callable[[Body], Set[str]] | None = None
     # Refuses a body that the credential may not send.
     authorize: Callable[[Credential, Body], None] | None = None
-    # Refuses to replay a response (`kernel.writes.idempotency.Replay`) to a client that has lost the right to it.
-    authorize_replay: Callable[[HttpRequest, Body, Any], None] | None = None
-    # Whether `?dryRun=true` runs the write and rolls it back (`is_dry_run`).
+    # Refuses to replay a response to a client that has lost the right to it. It gets the context of the request
+    # (`kernel.api.context.ApiContext`) and the response (`kernel.writes.idempotency.Replay`).
+    authorize_replay: Callable[[Any, Any], None] | None = None
+    # Whether each request runs the write and rolls it back: what checks a write without doing it.
+    is_check: bool = False
+    # Whether `?dryRun=true` does so too. No document says so: the check of the write is an operation of its own.
     has_dry_run: bool = False
     # A write without a credential whose services open their transactions themselves: it does something long before.
     is_atomic: bool = True
@@ -76,6 +79,8 @@ class Operation:
     query: type[Serializer[Any]] | None = None
     body_max: int = BODY_MAX
     public_body: bool = False
+    # The body may be a form too, as OAuth has it: its parameters are strings, and empty ones are absent.
+    is_form: bool = False
     headers: Sequence[str] = ()
     # The query (`kernel.writes.transaction.Prefetch`) that a write combines with its opening statement.
     prefetch: Callable[[Body], Any] | None = None
@@ -96,9 +101,10 @@ class Operation:
     event: type[Serializer[Any]] | None = None
 
     def __post_init__(self) -> None:
-        if CredentialKind.AGENT in self.callers and self.is_write and not (self.scopes or self.any_origin):
+        needs_scopes = self.is_write and not self.any_origin and self.scopes_of_body is not uncharged
+        if CredentialKind.AGENT in self.callers and needs_scopes and not self.scopes:
             raise TypeError(f"{self.id}: a write that accepts agents must declare their scopes")
-        if not self.is_atomic and (self.has_dry_run or self.callers != {CredentialKind.PUBLIC}):
+        if not self.is_atomic and (self.is_check or self.has_dry_run or self.callers != {CredentialKind.PUBLIC}):
             raise TypeError(f"{self.id}: a write with a credential or a dry run runs in one transaction")
 
     def __call__(self, action: Action) -> Action:
@@ -109,6 +115,16 @@ class Operation:
     def is_write(self) -> bool:
         """The ids of reads begin with one of READS; a read may be a POST, because its query needs a body."""
         return not self.is_gateway and not self.id.startswith(READS)
+
+    @property
+    def takes_key(self) -> bool:
+        """Whether it accepts an `Idempotency-Key`: writes without a credential ignore it."""
+        return self.is_write and CredentialKind.PUBLIC not in self.callers
+
+    @property
+    def stores_response(self) -> bool:
+        """Whether a repeated key returns the first response. Of the key of a check only the syntax is checked."""
+        return self.takes_key and not self.is_check
 
     @property
     def has_body(self) -> bool:
@@ -141,7 +157,9 @@ class Operation:
         return CredentialKind.PUBLIC in self.callers and self.accepts_agents and not self.is_gateway
 
     def is_dry_run(self, request: HttpRequest) -> bool:
-        """Whether the request checks a write without doing it. Another value of `dryRun` is the view's to refuse."""
+        """Whether the request checks a write without doing it. `refuse_unknown_dry_run` refuses other values."""
+        if self.is_check:
+            return True
         sent = request.GET.getlist("dryRun") if self.has_dry_run else []
         return len(sent) == 1 and BOOLEAN_TEXT.get(sent[0].lower(), False)
 
@@ -187,11 +205,8 @@ def operation_of(view: Any, method: str) -> Operation | None:
     if not actions:
         return None
     name = method.lower()
-    return operation_of_action(view.cls, actions.get("get" if name == "head" else name))
-
-
-def operation_of_action(viewset: type, action: str | None) -> Operation | None:
-    return getattr(getattr(viewset, action or "", None), "operation", None)
+    action = actions.get("get" if name == "head" else name)
+    return getattr(getattr(view.cls, action or "", None), "operation", None)
 
 
 def all_operations() -> Iterator[tuple[str, str, Operation]]:

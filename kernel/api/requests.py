@@ -1,4 +1,4 @@
-"""The request class of every viewset."""
+"""The response class of every viewset, and what requests and responses share."""
 
 from __future__ import annotations
 
@@ -6,35 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
-from rest_framework.request import Request
 
-from kernel.api.credentials import Credential
 from kernel.api.exceptions import ApiError
 from kernel.cache.loaders import Loader
 from kernel.cache.rendering import to_json
 from kernel.cache.versions import TagSnapshot
-
-
-class ApiRequest(Request):
-    """DRF's request with what the middlewares set: the parsed body and the open transaction of a write."""
-
-    user: Any
-    auth: Credential
-
-    def __init__(self, request: HttpRequest, **parts: Any) -> None:
-        super().__init__(request, **parts)
-        # DRF proxies these through an exception at each access.
-        self.method, self.path, self.META = request.method, request.path, request.META
-
-    @property
-    def data(self) -> Any:
-        """The body that ScopeMiddleware parsed; that of an operation without one is ignored."""
-        return getattr(self._request, "parsed_body", {})
-
-    @property
-    def transaction(self) -> Any:
-        """The `kernel.writes.transaction.WriteTransaction` of a write."""
-        return self._request.transaction  # type: ignore[attr-defined]
 
 
 def contains_nul(request: HttpRequest) -> bool:

@@ -5,93 +5,80 @@ Refuses `dryRun` on the writes that have no dry run: they would write what the c
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from kernel.api import throttling
 from kernel.api.addresses import client_network
-from kernel.api.authentication import credential_of
-from kernel.api.credentials import Credential
-from kernel.api.exception_handler import response_to
+from kernel.api.authentication import person_of
+from kernel.api.chain import SAFE_METHODS, Respond
+from kernel.api.context import ApiContext, ApiHttpRequest
 from kernel.api.exceptions import AgentRouteNotAllowed, InvalidParameter, MethodNotAllowed
-from kernel.api.operations import Operation, all_operations, operation_of
+from kernel.api.operations import BOOLEAN_TEXT, Operation, all_operations
 from kernel.api.parsers import parse_body
+from kernel.api.serializers import folded
 
 PARAMETER = "dryRun"
-FOLDED = PARAMETER.casefold()
-SEPARATORS = str.maketrans("", "", "_-")
+FOLDED = folded(PARAMETER)
 
 
 def refuse_unknown_dry_run(request: HttpRequest, operation: Operation) -> None:
-    """Raises InvalidParameter (400) for `dryRun` on an operation without one, and for any other spelling of it."""
+    """Raises InvalidParameter (400) for `dryRun` where a write has none, and for any other spelling or value of it."""
     if not request.META.get("QUERY_STRING") or not (operation.is_write or operation.is_gateway):
         return
     for name in request.GET:
-        if name.translate(SEPARATORS).casefold() != FOLDED:
+        if folded(name) != FOLDED:
             continue
         if not operation.has_dry_run:
-            raise InvalidParameter(f"Send no `{PARAMETER}`: {_with_dry_run()} has a dry run.", field=PARAMETER)
+            raise InvalidParameter(f"Send no `{PARAMETER}`: {_checks()} only checks.", field=PARAMETER)
         if name != PARAMETER:
             raise InvalidParameter(f"Spell the parameter `{PARAMETER}`: only this one is a dry run.", field=PARAMETER)
+        values = request.GET.getlist(name)
+        if len(values) > 1 or values[0].lower() not in BOOLEAN_TEXT:
+            raise InvalidParameter(f"Send `{PARAMETER}` once, as true or false.", field=PARAMETER)
 
 
 @cache
-def _with_dry_run() -> str:
-    """The operations that have one, such as `only createMessage (POST /api/messages)`."""
-    found = [
-        f"{operation.id} ({method} /{path})" for path, method, operation in all_operations() if operation.has_dry_run
-    ]
-    return f"only {' or '.join(found)}"
-
-
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+def _checks() -> str:
+    """The operations that check a write, such as `checkMessage (POST /api/messages/check)`."""
+    return " or ".join(
+        f"{operation.id} ({method} /{path})" for path, method, operation in all_operations() if operation.is_check
+    )
 
 
 class ScopeMiddleware:
     """Refuses what the operation's declaration does not allow, in this order.
 
     A bad credential (401); one that the operation does not accept (401, 403); soft throttles (429); `dryRun` where
-    there is none (400); a body that is not JSON (400, 413, 415); missing scopes and rights for the body (403). A view
-    without a declaration refuses agents on unsafe methods (403), a viewset on those that it does not have (405). Sets
-    `request.user`, `request.auth` and, if the operation has a body, `request.parsed_body`.
+    there is none (400); a body that is not JSON (400, 413, 415); missing scopes and rights for the body (403). A method
+    without a declaration is refused to agents (403), or is 405 if the viewset does not have it. Sets `credential`,
+    `body` and `is_admitted` of the context.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+    def __init__(self, get_response: Respond) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def __call__(self, request: ApiHttpRequest) -> HttpResponseBase:
+        api = request.api
+        if api.operation is None:
+            _refuse_agents(request)
+        else:
+            _check(request, api, api.operation)
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view: Any, _args: Any, _kwargs: Any) -> HttpResponse | None:
-        operation = operation_of(view, request.method or "")
-        try:
-            if operation is None:
-                _refuse_agents(request, view)
-            else:
-                _check(request, operation)
-        except Exception as failure:  # noqa: BLE001  response_to re-raises unexpected exceptions
-            return response_to(failure)
-        return None
 
-
-def _refuse_agents(request: HttpRequest, view: Any) -> None:
-    credential: Credential | None = getattr(request, "auth", None)
-    if credential is not None and credential.is_agent and request.method not in SAFE_METHODS:
-        throttling.check("agent_refused", str(credential.token_id))
-        if not _has_handler(view, request.method or ""):
-            raise MethodNotAllowed(_allowed_methods(view))
-        raise AgentRouteNotAllowed
-
-
-def _has_handler(view: Any, method: str) -> bool:
-    """Whether the view may answer the method with anything but 405; assumed of all but viewsets."""
-    actions = getattr(view, "actions", None)
-    name = method.lower()
-    return actions is None or (name in view.cls.http_method_names and (name in actions or hasattr(view.cls, name)))
+def _refuse_agents(request: ApiHttpRequest) -> None:
+    """Refuses an agent on a method that no operation declares; reads are left to the view."""
+    if request.api.credential.is_agent and request.method not in SAFE_METHODS:
+        throttling.check("agent_refused", str(request.api.credential.token_id))
+        view: Any = request.api.match.func
+        name = (request.method or "").lower()
+        if name in view.cls.http_method_names and (name in view.actions or hasattr(view.cls, name)):
+            raise AgentRouteNotAllowed
+        raise MethodNotAllowed(_allowed_methods(view))
 
 
 def _allowed_methods(view: Any) -> list[str]:
@@ -100,24 +87,27 @@ def _allowed_methods(view: Any) -> list[str]:
     return [name.upper() for name in view.cls.http_method_names if name in names]
 
 
-def _check(request: HttpRequest, operation: Operation) -> None:
-    credential = credential_of(request, ignore_people=operation.ignores_people)
-    if credential.is_agent:
-        throttling.check("agent_refused", str(credential.token_id))
-    operation.admit(credential)
-    request.user, request.auth = credential.user, credential  # type: ignore[attr-defined]
-    _throttle(request, operation, credential)
+def _check(request: ApiHttpRequest, api: ApiContext, operation: Operation) -> None:
+    # AgentTokenMiddleware has set the credential of an agent.
+    if not api.credential.is_agent:
+        api.credential = person_of(request, operation)
+    else:
+        throttling.check("agent_refused", str(api.credential.token_id))
+    operation.admit(api.credential)
+    _throttle(request, api, operation)
     refuse_unknown_dry_run(request, operation)
     if operation.has_body:
-        request.parsed_body = parse_body(request, operation)  # type: ignore[attr-defined]
-        _check_body(request.parsed_body, operation, credential)  # type: ignore[attr-defined]
-    # OperationPermission requires it.
-    request.is_admitted = True  # type: ignore[attr-defined]
+        api.body = parse_body(request, operation)
+        if api.credential.is_agent:
+            api.credential.require_scopes(operation.required_scopes(api.fields))
+        if operation.authorize is not None:
+            operation.authorize(api.credential, api.fields)
+    api.is_admitted = True
 
 
-def _throttle(request: HttpRequest, operation: Operation, credential: Credential) -> None:
-    is_dry_run = operation.is_dry_run(request)
-    is_write = operation.is_write and not is_dry_run
+def _throttle(request: HttpRequest, api: ApiContext, operation: Operation) -> None:
+    credential = api.credential
+    is_write = operation.is_write and not api.is_dry_run
     if not is_write:
         throttling.hit_read(request)
     if operation.throttle is not None and operation.is_write:
@@ -126,13 +116,5 @@ def _throttle(request: HttpRequest, operation: Operation, credential: Credential
         throttling.hit_read(request, operation.throttle)
     if is_write and credential.user is not None and not credential.is_agent:
         throttling.hit("person", str(credential.user.pk))
-    if is_dry_run and credential.user is not None:
+    if api.is_dry_run and credential.user is not None:
         throttling.hit("dry_run", str(credential.user.pk))
-
-
-def _check_body(body: Any, operation: Operation, credential: Credential) -> None:
-    fields = body if isinstance(body, dict) else {}
-    if credential.is_agent:
-        credential.require_scopes(operation.required_scopes(fields))
-    if operation.authorize is not None:
-        operation.authorize(credential, fields)

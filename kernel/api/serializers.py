@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cache, cached_property
 from threading import get_ident
 from typing import Any, ClassVar
 
@@ -10,7 +11,15 @@ from django.http import QueryDict
 from rest_framework import serializers
 
 from kernel.api.exception_handler import invalid_input
-from kernel.api.exceptions import InvalidInput, InvalidParameter
+from kernel.api.exceptions import InvalidInput, InvalidParameter, UnknownField
+from kernel.api.exceptions.base import shortened
+
+SEPARATORS = str.maketrans("", "", "_-")
+
+
+def folded(name: str) -> str:
+    """The name without case, underscores and hyphens: equal for all spellings of one."""
+    return name.translate(SEPARATORS).casefold()
 
 
 class SentSerializer(serializers.Serializer[Any]):
@@ -58,6 +67,37 @@ class BodySerializer(SentSerializer):
             optional = {name for name, field in self.fields.items() if field.allow_null}
             data = {name: value for name, value in data.items() if value is not None or name not in optional}
         return super().to_internal_value(data)
+
+
+class SpelledBodySerializer(BodySerializer):
+    """A body that refuses other spellings of its fields: without its `parent_id`, a reply would be a new post."""
+
+    # What else is refused, by its folded name, and the message that says what to do.
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        return {folded(name): name for name in self._names}
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(map(str, self.fields))
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and (unknown := data.keys() - self._names):
+            self._refuse_spellings(sorted(unknown))
+        return super().to_internal_value(data)
+
+    def _refuse_spellings(self, unknown: Iterable[str]) -> None:
+        """Raises UnknownField (400)."""
+        for name in unknown:
+            meant = self._spellings.get(folded(name))
+            if meant is not None:
+                raise UnknownField(
+                    f"Did you mean `{meant}`? There is no `{name}`.", field=shortened(name), allowed=[meant]
+                )
+            if message := self.elsewhere.get(folded(name)):
+                raise UnknownField(message, field=shortened(name))
 
 
 class QuerySerializer(SentSerializer):

@@ -6,36 +6,24 @@ credential, scopes, limits and keys of each subrequest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.handlers.wsgi import WSGIRequest
-from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from kernel.api.context import ApiHttpRequest
 from kernel.api.requests import JSON_TYPE
 from kernel.cache.rendering import to_json
 
 # Who sends the request, and from where. Every other header belongs to the gateway's request.
 PASSED = frozenset({"HTTP_HOST", "HTTP_AUTHORIZATION", "HTTP_X_USER_ID", "HTTP_X_FORWARDED_FOR"})
-Respond = Callable[[HttpRequest], HttpResponseBase]
-
-
-class SubrequestMiddleware:
-    """Notes the middlewares after it, which subrequests pass too. Those before it have checked host and body size."""
-
-    def __init__(self, get_response: Respond) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        request.respond_to_subrequest = self.get_response  # type: ignore[attr-defined]
-        return self.get_response(request)
 
 
 def send(
-    request: HttpRequest,
+    request: ApiHttpRequest,
     method: str,
     path: str,
     *,
@@ -59,5 +47,4 @@ def send(
     }
     if key is not None:
         environ["HTTP_IDEMPOTENCY_KEY"] = key
-    respond: Respond = request.respond_to_subrequest  # type: ignore[attr-defined]
-    return respond(WSGIRequest(environ))
+    return request.api.respond(WSGIRequest(environ))

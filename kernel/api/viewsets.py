@@ -6,6 +6,7 @@ Authentication, scopes, idempotency and the transaction of a write are middlewar
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
@@ -17,11 +18,12 @@ from rest_framework.request import Request
 from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import GenericViewSet
 
+from kernel.api.context import ApiRequest
 from kernel.api.exceptions import ApiError, NotFound
 from kernel.api.ids import parse_id
-from kernel.api.operations import Operation, operation_of_action
+from kernel.api.operations import Operation
 from kernel.api.pagination import CursorPage
-from kernel.api.requests import JSON, JSON_TYPE, ApiRequest, Response
+from kernel.api.requests import JSON, JSON_TYPE, Response
 from kernel.api.serializers import render, validated
 from kernel.cache.loaders import Loader
 from kernel.cache.rendering import etag_of, matches_etag
@@ -43,9 +45,10 @@ class ApiViewSet(GenericViewSet[Any]):
     # The filters of a list; its cursors are bound to them (`kernel.api.filters`).
     filters: Mapping[str, Any] = MappingProxyType({})
 
-    @property
+    @cached_property
     def operation(self) -> Operation | None:
-        return operation_of_action(type(self), self.action)
+        """None for a method without a declaration."""
+        return getattr(getattr(type(self), self.action or "", None), "operation", None)
 
     @property
     def default_response_headers(self) -> dict[str, str]:

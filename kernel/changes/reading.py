@@ -128,13 +128,14 @@ class Batch:
         return Batch(self.rows[:count], self.cursor_after(self.rows[count - 1]), has_more=True)
 
 
-def read(selection: Selection, after: Cursor | None, *, limit: int) -> Batch:
-    """At most `limit` of the selected rows after a cursor; None starts at the oldest row.
+def read(selection: Selection, after: Cursor | None, *, limit: int, since: Position = START) -> Batch:
+    """At most `limit` of the selected rows after a cursor; None starts at the oldest row after `since`.
 
+    `since` is a position of this log which its reader has passed, so that a cursor before it is moved there.
     `has_more` may be true with fewer rows than `limit`: a call reads at most SCAN_MAX rows. Raises CursorExpired (410).
     """
     scan = limit + 1 if selection.matches == "true" else max(limit + 1, SCAN_MAX)
-    start = START if after is None else after.position
+    start = since if after is None else max(since, after.position)
     values = {"generation": after and after.generation, "xid": start.xid, "id": start.id, "horizon": horizon()}
     found = fetch_all(_statement(selection, scan=scan, count=limit + 1), {**values, **selection.values})
     is_expired, generation, newest_xid, newest_id, scanned, *last = found[0][:FIRST_COLUMN]

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 
 from kernel.api.addresses import client_address
-from kernel.api.middleware import NO_PAGE_POLICY
+from kernel.api.chain import NO_PAGE_POLICY
 from kernel.metrics import definitions, exposition, publishing
 from kernel.probes.readiness import ALLOW, READ_METHODS, Answer, healthy, method_not_allowed, parts, readiness, ready
 from kernel.proxies import is_in

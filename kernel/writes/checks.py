@@ -9,22 +9,21 @@ from django.core.checks import CheckMessage, Error, Tags, register
 
 from kernel.api.operations import all_operations
 
-ORDER = (
-    "SubrequestMiddleware",
-    "AgentTokenMiddleware",
-    "ScopeMiddleware",
-    "IdempotencyMiddleware",
-    "CsrfViewMiddleware",
-)
+ORDER = {
+    "OPERATION_MIDDLEWARE": ("AgentTokenMiddleware", "ScopeMiddleware", "IdempotencyMiddleware"),
+    "MIDDLEWARE": ("ApiMiddleware", "PageTokenMiddleware", "CsrfViewMiddleware"),
+}
 
 
 @register()
 def check_middleware_order(**_kwargs: Any) -> list[CheckMessage]:
-    """Each one relies on the ones before it; the CSRF check would answer 403 in their place. Subrequests pass all."""
-    classes = [path.rpartition(".")[2] for path in settings.MIDDLEWARE]
-    if [name for name in classes if name in ORDER] == list(ORDER):
-        return []
-    return [Error(f"MIDDLEWARE must have {', '.join(ORDER)}, in this order.", id="api.E002")]
+    """Each one relies on the ones before it; the CSRF check would answer 403 in their place."""
+    faults: list[CheckMessage] = []
+    for setting, order in ORDER.items():
+        classes = [path.rpartition(".")[2] for path in getattr(settings, setting)]
+        if [name for name in classes if name in order] != list(order):
+            faults.append(Error(f"{setting} must have {', '.join(order)}, in this order.", id="api.E002"))
+    return faults
 
 
 @register(Tags.urls)

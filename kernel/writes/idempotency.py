@@ -18,6 +18,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from kernel.api import signing
+from kernel.api.context import ApiContext
 from kernel.api.exceptions import IdempotencyKeyReused, InvalidIdempotencyKey
 from kernel.api.operations import IDEMPOTENCY_KEY_MAX
 from kernel.api.requests import JSON_TYPE, LINK
@@ -89,14 +90,7 @@ class IdempotencyKey:
 
     @classmethod
     def of(cls, request: HttpRequest) -> IdempotencyKey | None:
-        """None without the header. Computed once per request, for the token query and for the write."""
-        if not hasattr(request, "idempotency_key"):
-            request.idempotency_key = cls._of(request)  # type: ignore[attr-defined]
-        key: IdempotencyKey | None = request.idempotency_key  # type: ignore[attr-defined]
-        return key
-
-    @classmethod
-    def _of(cls, request: HttpRequest) -> IdempotencyKey | None:
+        """None without the header."""
         key = sent_key(request)
         return None if key is None else cls.named(request.method or "", request.path, key)
 
@@ -137,14 +131,14 @@ class IdempotentRequest:
     body: bytes
 
     @classmethod
-    def of(cls, request: HttpRequest, *, account_id: UUID, body: Any) -> IdempotentRequest | None:
+    def of(cls, api: ApiContext, *, account_id: UUID) -> IdempotentRequest | None:
         """None without a key; raises InvalidIdempotencyKey unless it is 1 to 160 printable ASCII characters."""
-        key = IdempotencyKey.of(request)
+        key = api.key or IdempotencyKey.of(api.request)
         if key is None:
             return None
-        if not PRINTABLE.match(sent_key(request) or ""):
+        if not PRINTABLE.match(sent_key(api.request) or ""):
             raise InvalidIdempotencyKey(max=IDEMPOTENCY_KEY_MAX)
-        return cls(account_id, key, orjson.dumps(body, option=orjson.OPT_SORT_KEYS))
+        return cls(account_id, key, orjson.dumps(api.body, option=orjson.OPT_SORT_KEYS))
 
     @property
     def values(self) -> dict[str, Any]:

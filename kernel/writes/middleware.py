@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import cast
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 
-from kernel.api.credentials import Credential
-from kernel.api.exception_handler import response_to
-from kernel.api.operations import Operation, operation_of
+from kernel.api.chain import Respond
+from kernel.api.context import ApiHttpRequest
+from kernel.api.operations import Operation
 from kernel.writes.idempotency import IdempotentRequest, Replay
 from kernel.writes.rate_limits import RateLimitCharge, rate_limit_headers
 from kernel.writes.transaction import retried, write_transaction
@@ -28,20 +27,14 @@ class IdempotencyMiddleware:
     dry run does: of its key only the syntax is checked.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+    def __init__(self, get_response: Respond) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
-
-    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
-        operation = operation_of(view, request.method or "")
+    def __call__(self, request: ApiHttpRequest) -> HttpResponseBase:
+        operation = request.api.operation
         if operation is None or not operation.is_write or not operation.is_atomic:
-            return None
-        try:
-            return Write(request, operation).run(partial(view, request, *args, **kwargs))
-        except Exception as failure:  # noqa: BLE001  response_to re-raises unexpected exceptions
-            return response_to(failure)
+            return self.get_response(request)
+        return Write(request, operation).run(lambda: cast(HttpResponse, self.get_response(request)))
 
 
 class RolledBack(Exception):
@@ -55,16 +48,12 @@ class RolledBack(Exception):
 class Write:
     """One request that writes."""
 
-    def __init__(self, request: HttpRequest, operation: Operation) -> None:
-        self.request, self.operation = request, operation
-        self.credential: Credential = request.auth  # type: ignore[attr-defined]
-        body = request.parsed_body  # type: ignore[attr-defined]
-        self.fields = body if isinstance(body, dict) else {}
+    def __init__(self, request: ApiHttpRequest, operation: Operation) -> None:
+        self.api, self.operation = request.api, operation
         self.charge = self._charge()
-        self.is_dry_run = operation.is_dry_run(request)
-        user = self.credential.user
-        idempotent = None if user is None else IdempotentRequest.of(request, account_id=user.pk, body=body)
-        self.idempotent = None if self.is_dry_run else idempotent
+        user = self.api.credential.user
+        idempotent = None if user is None else IdempotentRequest.of(self.api, account_id=user.pk)
+        self.idempotent = None if self.api.is_dry_run else idempotent
 
     def run(self, view: View) -> HttpResponse:
         replay = self.find_replay()
@@ -76,7 +65,7 @@ class Write:
 
     def find_replay(self) -> Replay | None:
         """The stored response that AgentTokenMiddleware has fetched with the agent token."""
-        stored = self.credential.stored_response
+        stored = self.api.credential.stored_response
         return self.idempotent.replay_of(stored) if self.idempotent is not None and stored is not None else None
 
     def _run(self, view: View) -> HttpResponse:
@@ -87,18 +76,18 @@ class Write:
 
     @retried
     def _run_in_transaction(self, view: View) -> HttpResponse:
-        prefetch = self.operation.prefetch and self.operation.prefetch(self.fields)
+        prefetch = self.operation.prefetch and self.operation.prefetch(self.api.fields)
         with write_transaction(
-            charge=self.charge, idempotent=self.idempotent, prefetch=prefetch, is_dry_run=self.is_dry_run
+            charge=self.charge, idempotent=self.idempotent, prefetch=prefetch, is_dry_run=self.api.is_dry_run
         ) as write:
             replay = write.open()
             if replay is not None:
                 return self._replayed(replay)
-            self.request.transaction = write  # type: ignore[attr-defined]
+            self.api.transaction = write
             response = view()
             if response.status_code >= HTTPStatus.BAD_REQUEST:
                 raise RolledBack(response)
-            if self.is_dry_run:
+            if self.api.is_dry_run:
                 # The statements of the write run too, so that what they refuse is refused.
                 write.close()
                 self.charge.usages = self.charge.available
@@ -108,7 +97,7 @@ class Write:
 
     def _replayed(self, replay: Replay) -> HttpResponse:
         if self.operation.authorize_replay is not None:
-            self.operation.authorize_replay(self.request, self.fields, replay)
+            self.operation.authorize_replay(self.api, replay)
         return self._with_limits(replay.response())
 
     def _with_limits(self, response: HttpResponse) -> HttpResponse:
@@ -117,6 +106,6 @@ class Write:
         return response
 
     def _charge(self) -> RateLimitCharge:
-        if not self.credential.is_agent or not self.operation.scopes:
+        if not self.api.credential.is_agent or not self.operation.scopes:
             return RateLimitCharge()
-        return RateLimitCharge(self.credential.user.pk, self.operation.required_scopes(self.fields))
+        return RateLimitCharge(self.api.credential.user.pk, self.operation.required_scopes(self.api.fields))

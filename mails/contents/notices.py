@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.utils.formats import date_format
@@ -16,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agents.models import AgentRequest, AgentToken, RequestStatus
-from agents.words import asked_and_granted
+from agents.words import added_by, asked_and_granted
 from mails import places
 from mails.contents.parts import Content, Item, Quote, ids_in, one_line
 from mails.models import Notice
@@ -78,14 +79,21 @@ def decisions(account: Account, notices: Sequence[Notice]) -> Content:
 def _requests(notices: Sequence[Notice]) -> list[AgentRequest]:
     ids = ids_in(notices, "requestId")
     return list(
-        AgentRequest.objects.filter(pk__in=ids).select_related("requester", "agent").order_by("created_at", "id")
+        AgentRequest.objects.filter(pk__in=ids)
+        .select_related("requester", "agent", "widens")
+        .order_by("created_at", "id")
     )
 
 
 def _new(request: AgentRequest) -> Item:
     names = {"name": one_line(request.requester.name), "agent": request.agent_handle}
+    details = []
     sentence = _("%(name)s asks for the agent @%(agent)s") % names
-    return Item(sentence, places.request_in_admin(request.pk), _("Review it"), Quote.of(request.purpose))
+    if request.widens_id is not None:
+        sentence = _("%(name)s asks for more rights of the agent @%(agent)s") % names
+        details = [_("Asked for: %(grant)s") % {"grant": one_line(", ".join(chain(*added_by(request))), 500)}]
+    link, text = places.request_in_admin(request.pk), _("Review it")
+    return Item(sentence, link, text, Quote.of(request.purpose), details=details)
 
 
 def _decision(request: AgentRequest, grants: Sequence[tuple[str, str]] | None) -> Item:
@@ -93,11 +101,18 @@ def _decision(request: AgentRequest, grants: Sequence[tuple[str, str]] | None) -
     reason = [_("Reason: %(reason)s") % {"reason": one_line(request.reason, 500)}] if request.reason else []
     if request.status == RequestStatus.APPROVED:
         sentence = _("Your agent @%(agent)s is approved") % names
-        if grants:
+        if request.widens_id is not None:
+            sentence = _("Your agent @%(agent)s may do more now") % names
+            if grants:
+                sentence = _("Your agent @%(agent)s may do more now, but less than you asked") % names
+        elif grants:
             sentence = _("Your agent @%(agent)s is approved, for less than you asked") % names
         details = [*(f"{label}: {one_line(grant, 500)}" for label, grant in grants or ()), *reason]
-        return Item(sentence, places.agent(request.agent_handle), _("Create its token"), details=details)
+        link_text = _("Create its token") if request.widens_id is None else _("To the agent")
+        return Item(sentence, places.agent(request.agent_handle), link_text, details=details)
     sentence = _("Your request for the agent @%(agent)s was rejected") % names
+    if request.widens_id is not None:
+        sentence = _("Your request for more rights of @%(agent)s was rejected") % names
     return Item(sentence, places.agents(), _("Open my agents"), details=reason)
 
 

@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import Any
 
 import msgspec.json
-from django.http import HttpRequest
 from django_mcpz.server import ToolError
 
+from kernel.api.context import ApiHttpRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.exception_handler import as_api_error
 from kernel.api.exceptions import ApiError
@@ -111,7 +111,7 @@ class Tool:
         properties = self.schema["properties"].items()
         return {name: declared["enum"] for name, declared in properties if "enum" in declared}
 
-    def call(self, request: HttpRequest, sent: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, request: ApiHttpRequest, sent: Mapping[str, Any]) -> dict[str, Any]:
         """Run the tool. Raises ToolError with the body of a refusal, that of an operation included.
 
         A caller that lacks a scope is refused by the operation, which knows the one that this call needs.

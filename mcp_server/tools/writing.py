@@ -87,7 +87,7 @@ def write_post(api: Api, arguments: WritePost) -> dict[str, Any]:
     if arguments.dry_run:
         body |= _community(api, arguments, page["communities"])
         # A key is checked, but not used.
-        checked = api.send("POST", MESSAGES, query={"dryRun": "true"}, body=body, key=arguments.idempotency_key).json
+        checked = api.send("POST", f"{MESSAGES}/check", body=body, key=arguments.idempotency_key).json
         would_be = {"wouldBe": checked["wouldBe"], "limits": checked["limits"]}
         return would_be | _community_facts(arguments, checked["message"]["communityId"])
     answer = _written(api, arguments, body, page["communities"])

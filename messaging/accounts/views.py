@@ -13,9 +13,10 @@ from rest_framework.decorators import action
 
 from kernel.api import jwt
 from kernel.api.addresses import truncated_network
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet
 from messaging.accounts import serializers, sessions
 from messaging.accounts.exceptions import (

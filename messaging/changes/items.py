@@ -18,7 +18,7 @@ from kernel.changes import reading
 from kernel.changes import reading as cursors
 from kernel.changes.channels import Channel
 from kernel.changes.reading import Batch
-from kernel.changes.rows import ChangeRow
+from kernel.changes.rows import START, ChangeRow, Position
 from kernel.changes.streams.opening import Items
 from kernel.database.sql import fetch_all
 from messaging.accounts.deleted import deleted_account
@@ -157,12 +157,12 @@ PUBLIC_ITEMS = Items(related_to, public_item)
 INBOX_ITEMS = Items(related_to, inbox_item)
 
 
-def requested_batch(channel: Channel, query: Mapping[str, Any], *, bound_to: str) -> Batch:
+def requested_batch(channel: Channel, query: Mapping[str, Any], *, bound_to: str, since: Position = START) -> Batch:
     """The rows that a validated ListQuery with `tail` requests. Raises InvalidCursor (400), CursorExpired (410)."""
     if query["tail"]:
         return Batch([], reading.now())
     after = cursors.decode(query["cursor"], bound_to=bound_to) if "cursor" in query else None
-    return reading.read(channel, after, limit=min(query["limit"], LIMIT_MAX))
+    return reading.read(channel, after, limit=min(query["limit"], LIMIT_MAX), since=since)
 
 
 def listed(batch: Batch, *, key: str, items: Items, bound_to: str) -> dict[str, Any]:

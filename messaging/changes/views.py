@@ -5,10 +5,11 @@ from typing import Any
 
 from rest_framework.decorators import action
 
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.operations import operation
 from kernel.api.pagination import bound_to
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet
 from kernel.changes.channels import Channel
 from kernel.changes.reading import CursorExpired

@@ -6,11 +6,12 @@ from uuid import UUID
 
 from rest_framework.decorators import action
 
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import NotFound
 from kernel.api.operations import operation
 from kernel.api.pagination import CursorPage, envelope
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
 from messaging.cache_tags import COMMUNITIES, community_tag

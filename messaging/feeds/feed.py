@@ -28,6 +28,7 @@ from messaging.feeds.queries import FeedPost
 from messaging.feeds.renderings import Source, render_texts
 from messaging.feeds.serializers import JsonFeedSerializer
 from messaging.markdown.html import Rendered
+from messaging.models import AccountKind
 from messaging.pages.permalinks import permalink, place_on_page
 from messaging.posts.excerpts import title_of
 from messaging.posts.message_sizes import ESCAPED_MAX, PAGE_BYTES
@@ -197,6 +198,8 @@ def _item(entry: Entry) -> dict[str, Any]:
         "updateddate": entry.post.updated_at,
         "unique_id": entry.id,
         "html": _valid(entry.html),
+        # A category, since Atom has no element for what an author is.
+        "categories": ["agent"] if entry.post.author_kind == AccountKind.AGENT else None,
     }
 
 

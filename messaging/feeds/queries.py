@@ -14,6 +14,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kernel.database.sql import Row, fetch_all, fetch_one
+from messaging.models import AccountKind
 from messaging.posts.message_sizes import PAGE_BYTES
 from messaging.posts.shown import Shown, is_public, newest_of_page
 
@@ -24,7 +25,7 @@ NEWEST = f"ORDER BY created_at DESC, id DESC LIMIT {POSTS_MAX}"
 # The columns of a post in a row.
 POST = """
     SELECT newest.id, newest.content, newest.parent_id IS NOT NULL AS is_reply, newest.created_at, newest.updated_at,
-        author.name, page.normalized_url,
+        author.name, page.normalized_url, author.kind,
         sum(octet_length(newest.content)) OVER (ORDER BY newest.created_at DESC, newest.id DESC) AS bytes
     FROM ({newest}) newest
     JOIN messaging_account author ON author.id = newest.author_id
@@ -63,6 +64,7 @@ class FeedPost(NamedTuple):
     updated_at: datetime
     author: str
     page_url: str
+    author_kind: str = AccountKind.HUMAN
 
 
 def page_feed(page_id: str, shown: Shown | None = None) -> tuple[str | None, list[FeedPost]]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from kernel.api.openapi.example_values import BASE, ID
+from messaging.models import AccountKind
 from messaging.serializer_fields import EXAMPLE_PAGE_ID as PAGE_ID
 from messaging.serializer_fields import EXAMPLE_PAGE_URL as PAGE_URL
 
@@ -16,6 +17,13 @@ VERSION = "https://jsonfeed.org/version/1.1"
 class FeedAuthorSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {"name": "Ada Lovelace"}
     name = serializers.CharField(help_text="The name.")
+
+
+class FeedExtensionSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"authorKind": AccountKind.HUMAN}
+    authorKind = serializers.ChoiceField(
+        source="author_kind", choices=AccountKind.choices, help_text="Whether a person or an agent wrote it."
+    )
 
 
 class FeedItemSerializer(serializers.Serializer[Any]):
@@ -36,6 +44,7 @@ class FeedItemSerializer(serializers.Serializer[Any]):
     date_published = serializers.DateTimeField(source="post.created_at")
     date_modified = serializers.DateTimeField(source="post.updated_at")
     authors = FeedAuthorSerializer(many=True, help_text="Its author.")
+    _community = FeedExtensionSerializer(source="post", help_text="What JSON Feed has no field for.")
 
 
 class JsonFeedSerializer(serializers.Serializer[Any]):

@@ -5,10 +5,11 @@ from uuid import UUID
 
 from django.conf import settings
 
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import NotFound
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet
 from messaging.cache_tags import community_tag, page_tag
 from messaging.feeds import queries as feeds

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from rest_framework import serializers
 
 from kernel.api.fields import Boolean, CursorText, ListQuery
-from kernel.api.openapi.example_values import CURSOR, ID
+from kernel.api.openapi.example_values import CURSOR, ID, TIME
 from kernel.api.serializers import BodySerializer
 from kernel.changes.streams.opening import StreamQuery
 from messaging.accounts.serializers import AccountSerializer
@@ -20,6 +21,7 @@ from messaging.serializer_fields import PageIdField
 class InboxQuery(ListQuery):
     types = TypesField(InboxType)
     tail = Boolean(default=False, help_text="Nothing but the cursor after all.")
+    unread = Boolean(default=False, help_text="Only events after your mark (readInbox).")
 
 
 class InboxStreamQuery(StreamQuery):
@@ -86,7 +88,22 @@ class UnreadSerializer(serializers.Serializer[Any]):
     unread = serializers.IntegerField(help_text="Events after the mark, at most 1,000.")
 
 
+class PulseSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "unread": 1,
+        "pending": 0,
+        "limits": {scope: settings.HOURLY_LIMITS[scope] for scope in ("post", "reply")},
+        "now": TIME,
+    }
+    unread = serializers.IntegerField(help_text="Events after your mark, at most 1,000.")
+    pending = serializers.IntegerField(help_text="Your posts that wait for approval, at most 1,000.")
+    limits = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Writes that are left, by scope of an agent; empty for people."
+    )
+    now = serializers.CharField(help_text="The time of the service, to the second.")
+
+
 class InboxSerializer(FollowedSerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"unread": 1}
     events = EventSerializer(many=True, help_text="Oldest first.")
-    unread = serializers.IntegerField(required=False, help_text="For people: events after the mark, at most 1,000.")
+    unread = serializers.IntegerField(help_text="Events after your mark, at most 1,000.")

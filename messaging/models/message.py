@@ -171,6 +171,8 @@ class Message(models.Model):
                 gin_pending_list_limit=512,
             ),
             models.Index("author", "id", name="posts_of_author"),
+            # It serves an author's own list by state and the number that waits; most posts are published.
+            models.Index("author", "status", "id", condition=~PUBLISHED, name="unpublished_of_author"),
             # Of the check of the foreign key when a page is deleted, of moving its posts and of the admin. No list
             # names the first column: skipping over its two values is more expensive than an index of lists.
             models.Index("held_after_reports", "page", name="posts_by_page"),

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest
 from rest_framework.decorators import action
 
 from kernel.api import throttling
+from kernel.api.context import ApiContext, ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import InvalidParameter
 from kernel.api.fields import ListQuery
-from kernel.api.ids import id_in_path
 from kernel.api.openapi.example_values import TIME
 from kernel.api.operations import operation
 from kernel.api.pagination import envelope
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
 from kernel.writes.idempotency import Replay
@@ -63,20 +62,18 @@ PERSON = {CredentialKind.PERSON}
 PRIVATE = {"Cache-Control": "private, no-store"}
 
 
-def _authorize_post_replay(request: HttpRequest, _body: Any, _replay: Replay) -> None:
-    message_id = id_in_path(request, missing=MessageNotFound)
-    moderators.require_moderator_of_post(message_id=message_id, by=request.user)  # type: ignore[arg-type]
+def _authorize_post_replay(api: ApiContext, _replay: Replay) -> None:
+    moderators.require_moderator_of_post(message_id=api.path_id(MessageNotFound), by=api.credential.user)
 
 
-def _authorize_community_replay(request: HttpRequest, _body: Any, replay: Replay) -> None:
-    community_id = id_in_path(request, missing=CommunityNotFound)
-    moderators.moderated_community(community_id=community_id, by=request.user)  # type: ignore[arg-type]
+def _authorize_community_replay(api: ApiContext, _replay: Replay) -> None:
+    moderators.moderated_community(community_id=api.path_id(CommunityNotFound), by=api.credential.user)
 
 
-def _authorize_removal_replay(request: HttpRequest, body: Any, replay: Replay) -> None:
+def _authorize_removal_replay(api: ApiContext, replay: Replay) -> None:
     """Who has ended their own moderation is no moderator since."""
-    if id_in_path(request, missing=ModeratorNotFound, name="accountId") != request.user.pk:
-        _authorize_community_replay(request, body, replay)
+    if api.path_id(ModeratorNotFound, "accountId") != api.credential.user.pk:
+        _authorize_community_replay(api, replay)
 
 
 # The declaration that the decisions on a post share.

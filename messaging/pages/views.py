@@ -5,10 +5,11 @@ from uuid import UUID
 
 from rest_framework.decorators import action
 
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import InvalidParameter
 from kernel.api.operations import operation
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import render
 from kernel.api.viewsets import ApiViewSet
 from messaging.cache_tags import page_tag

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ from rest_framework import serializers
 from kernel.api.fields import Boolean, Choice, Id, ListQuery, Text
 from kernel.api.openapi.example_values import BASE, ID
 from kernel.api.pagination import paginated
-from kernel.api.serializers import BodySerializer, QuerySerializer
+from kernel.api.serializers import QuerySerializer, SpelledBodySerializer
 from messaging.models import AccountKind, MessageStatus
 from messaging.posts.lists import Sort
 from messaging.posts.message_fields import BODY_FIELDS, MESSAGE_FIELDS
@@ -30,14 +31,20 @@ EDITABLE = ("content", "payload", "anchorText", "language")
 IDENTITY = ("id", "url")
 
 
-class MessageText(BodySerializer):
+class PostBody(SpelledBodySerializer):
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "dryrun": "Send no `dryRun` in the body: checkMessage (POST /api/messages/check) only checks a post."
+    }
+
+
+class MessageText(PostBody):
     """What an author may edit. An absent field stays as it is."""
 
     openapi_example: ClassVar[dict[str, Any]] = {"content": "Well said."}
     locals().update({field.name: deepcopy(field.body) for field in BODY_FIELDS if field.name in EDITABLE})
 
 
-class NewMessage(BodySerializer):
+class NewMessage(PostBody):
     """A post; with `parentId` a reply, with `quoteId` a quote."""
 
     openapi_base = MessageText
@@ -115,7 +122,7 @@ class RemainingSerializer(serializers.Serializer[Any]):
 class DryRunSerializer(serializers.Serializer[Any]):
     """What createMessage would do."""
 
-    openapi_example: ClassVar[dict[str, Any]] = {"wouldBe": "published"}
+    openapi_example: ClassVar[dict[str, Any]] = {"wouldBe": "published", "limits": []}
 
     wouldBe = serializers.ChoiceField(
         choices=[MessageStatus.PUBLISHED.value, MessageStatus.PENDING.value],
@@ -123,14 +130,6 @@ class DryRunSerializer(serializers.Serializer[Any]):
     )
     message = DraftSerializer()
     limits = RemainingSerializer(many=True, help_text="Of agents.")
-
-
-class NewMessageQuery(QuerySerializer):
-    dryRun = Boolean(
-        source="dry_run",
-        default=False,
-        help_text="Check everything, write and charge nothing.",
-    )
 
 
 MessageListSerializer = paginated(

@@ -12,15 +12,21 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.http import HttpRequest
-from drf_spectacular.utils import OpenApiResponse
+from rest_framework.decorators import action
 
+from kernel.api.context import ApiContext, ApiRequest
 from kernel.api.credentials import Credential, CredentialKind
-from kernel.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidParameter, PayloadTooLarge
-from kernel.api.ids import id_in_path, is_id
+from kernel.api.exceptions import (
+    AgentCommunityNotAllowed,
+    ContentTooLong,
+    InvalidParameter,
+    PayloadTooLarge,
+    UnknownField,
+)
+from kernel.api.ids import is_id
 from kernel.api.operations import operation, uncharged
 from kernel.api.pagination import CursorPage, envelope
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet
 from kernel.writes.idempotency import Replay
 from kernel.writes.rate_limits import RateLimitUsage
@@ -65,7 +71,6 @@ from messaging.posts.serializers import (
     MessagesQuery,
     MessageText,
     NewMessage,
-    NewMessageQuery,
 )
 from messaging.posts.services import create_message
 from messaging.posts.targets import fetch_targets, prefetch_targets
@@ -95,9 +100,9 @@ def authorize(credential: Credential, body: Mapping[str, Any]) -> None:
         credential.require_community(None if community_id is None else UUID(community_id))
 
 
-def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Replay) -> None:
+def authorize_replay(api: ApiContext, replay: Replay) -> None:
     """Checks the scopes and the community of the stored post: the body of a retry may differ."""
-    credential: Credential = request.auth  # type: ignore[attr-defined]
+    credential = api.credential
     post = orjson.loads(replay.body)
     community_id = post["communityId"] and UUID(post["communityId"])
     credential.require_scopes(scopes_of_body(post))
@@ -106,23 +111,23 @@ def authorize_replay(request: HttpRequest, _body: Mapping[str, Any], replay: Rep
         refuse_banned(communities=[community_id], auth=credential)
 
 
-def authorize_edit_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
+def authorize_edit_replay(api: ApiContext, _replay: Replay) -> None:
     """Checks the scopes and the community of the post in the path."""
-    post = _own_post(request)
+    post = _own_post(api)
     if post.community_id is not None:
-        refuse_banned(communities=[post.community_id], auth=request.auth)  # type: ignore[attr-defined]
+        refuse_banned(communities=[post.community_id], auth=api.credential)
 
 
-def authorize_deletion_replay(request: HttpRequest, _body: Mapping[str, Any], _replay: Replay) -> None:
+def authorize_deletion_replay(api: ApiContext, _replay: Replay) -> None:
     """The same, but a banned account may delete its posts."""
-    _own_post(request)
+    _own_post(api)
 
 
-def _own_post(request: HttpRequest) -> Message:
-    post = Message.objects.filter(pk=id_in_path(request, missing=MessageNotFound)).first()
+def _own_post(api: ApiContext) -> Message:
+    post = Message.objects.filter(pk=api.path_id(MessageNotFound)).first()
     if post is None:
         raise MessageNotFound
-    require_rights(auth=request.auth, post=post)  # type: ignore[attr-defined]
+    require_rights(auth=api.credential, post=post)
     return post
 
 
@@ -171,12 +176,33 @@ WRITING_ERRORS = (
     AgentCommunityNotAllowed,
     ContentTooLong,
     PayloadTooLarge,
+    UnknownField,
     BannedFromCommunity,
     CommunityForbids,
     ContentBlocked,
     EmptyMessage,
     InvalidPayload,
 )
+# The declaration that createMessage and checkMessage share.
+OF_NEW: dict[str, Any] = {
+    "callers": WRITERS,
+    "scopes": WRITING_SCOPES,
+    "scopes_of_body": scopes_of_body,
+    "authorize": authorize,
+    "prefetch": prefetch_targets,
+    "body": NewMessage,
+    "headers": ("x-service-embed-id",),
+    "errors": (
+        *WRITING_ERRORS,
+        CommunityMismatch,
+        CommunityNotFound,
+        DiscussionClosed,
+        ParentNotFound,
+        QuoteNotFound,
+        UnknownPage,
+        *content_rule_errors(),
+    ),
+}
 # The declaration that editMessage and deleteMessage share.
 OF_AUTHOR: dict[str, Any] = {
     "callers": WRITERS,
@@ -218,40 +244,38 @@ class MessageViewSet(ApiViewSet):
 
     @operation(
         "createMessage",
+        **OF_NEW,
         for_panel=True,
-        callers=WRITERS,
-        scopes=WRITING_SCOPES,
-        scopes_of_body=scopes_of_body,
-        authorize=authorize,
         authorize_replay=authorize_replay,
-        prefetch=prefetch_targets,
-        body=NewMessage,
         response=MessageSerializer,
         status=201,
-        headers=("x-service-embed-id",),
         response_headers=("Location",),
         links=LINKS_OF_NEW,
-        query=NewMessageQuery,
         has_dry_run=True,
-        also={200: OpenApiResponse(DryRunSerializer, description="With `dryRun=true`: nothing was written.")},
-        errors=(
-            *WRITING_ERRORS,
-            CommunityMismatch,
-            CommunityNotFound,
-            DiscussionClosed,
-            ParentNotFound,
-            QuoteNotFound,
-            UnknownPage,
-            *content_rule_errors(),
-        ),
     )
     def create(self, request: ApiRequest) -> Response:
         """Create a post, a reply (`parentId`) or a quote (`quoteId`).
 
         Send `communityId` (of `communities` in normalizeUrl): most widgets show only posts of their community.
         """
-        # Refuses values of `dryRun` that the middleware did not take for a dry run.
-        self.query()
+        message = self._create(request)
+        if request.transaction.is_dry_run:
+            return _deprecated(Response(_would_be(message, request.transaction.charge.available)))
+        return Response(message, status=201, headers={"Location": f"/api/messages/{message['id']}"})
+
+    @operation(
+        "checkMessage",
+        **OF_NEW,
+        is_check=True,
+        response=DryRunSerializer,
+        links={"createMessage": {"body.pageId": "message/pageId", "body.content": "message/content"}},
+    )
+    @action(detail=False, methods=["post"])
+    def check(self, request: ApiRequest) -> Response:
+        """Check a post as createMessage would, without writing or charging it."""
+        return Response(_would_be(self._create(request), request.transaction.charge.available))
+
+    def _create(self, request: ApiRequest) -> dict[str, Any]:
         draft = Draft(
             self.body(),
             author_kind=request.user.kind,
@@ -259,10 +283,7 @@ class MessageViewSet(ApiViewSet):
             origin=request.META.get("HTTP_ORIGIN"),
         )
         targets = fetch_targets(request.transaction, request.data)
-        message = create_message(auth=request.auth, transaction=request.transaction, targets=targets, draft=draft)
-        if request.transaction.is_dry_run:
-            return Response(_would_be(message, request.transaction.charge.available))
-        return Response(message, status=201, headers={"Location": f"/api/messages/{message['id']}"})
+        return create_message(auth=request.auth, transaction=request.transaction, targets=targets, draft=draft)
 
     @operation(
         "getMessage",
@@ -315,6 +336,13 @@ class MessageViewSet(ApiViewSet):
         message_id = self.path_id(MessageNotFound)
         delete_message(auth=request.auth, message_id=message_id, transaction=request.transaction)
         return Response({"id": message_id, "deleted": True})
+
+
+def _deprecated(response: Response) -> Response:
+    """`?dryRun=true` does what checkMessage does, and since 29 November 2026 is no part of the description."""
+    response.headers["Deprecation"] = "@1795910400"
+    response.headers["Link"] += ', </api/messages/check>; rel="successor-version"'
+    return response
 
 
 def _would_be(message: dict[str, Any], limits: Sequence[RateLimitUsage]) -> dict[str, Any]:

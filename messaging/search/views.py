@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import InvalidParameter
 from kernel.api.fields import Id, ListQuery, Text
 from kernel.api.operations import operation
 from kernel.api.pagination import CursorPage, envelope
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.viewsets import ApiViewSet
 from messaging.pages.moving import moved_to
 from messaging.pages.page_ids import is_page_id

@@ -259,10 +259,57 @@ def test_pages_need_a_fixed_number_of_queries(
         RefusedCall.objects.create(agent=many.agent, day=timezone.now().date(), code=f"code_{uuid4()}", calls=1)
     client.get(f"/account/agents/{few.account.handle}/")
     for holder in (few, many):
-        with django_assert_max_num_queries(11):
+        with django_assert_max_num_queries(12):
             client.get(f"/account/agents/{holder.account.handle}/")
     for _ in range(2):
         with django_assert_max_num_queries(5):
             client.get(LIST)
         for _ in range(5):
             agent_with_token(requester=person)
+
+
+def widening(**changes: Any) -> dict[str, Any]:
+    return {"submission": str(uuid4()), "purpose": "It shall quote its sources too."} | changes
+
+
+def test_asking_for_more_rights(client: Client, person: Account) -> None:
+    harbour, gazette = (CommunityFactory(name=name) for name in ("Harbour", "Gazette"))
+    holder = agent_with_token(requester=person, scopes=["reply"], community_ids=[harbour.pk])
+    page = f"{LIST}{holder.account.handle}/"
+    assert f'href="{page}widen/"' in text(client, page)
+    form = text(client, f"{page}widen/")
+    assert (f'value="{gazette.pk}"' in form, f'value="{harbour.pk}"' in form) == (True, False)
+    assert 'value="reply"' not in form
+    assert client.post(f"{page}widen/", widening()).status_code == 200
+    assert not AgentRequest.objects.filter(widens=holder.agent).exists()
+    sent = widening(scopes=["quote"], communities=[str(gazette.pk)])
+    location = client.post(f"{page}widen/", sent).headers["Location"]
+    # The same form again is the same request.
+    assert client.post(f"{page}widen/", sent).headers["Location"] == location
+    shown = text(client, location)
+    assert all(words in shown for words in ("More rights", "Quote", "Gazette"))
+    assert ("Harbour" in shown, "Create its token" in shown) == (False, False)
+    assert "waits for a decision" in text(client, page)
+    assert "More rights" in text(client, LIST)
+    assert "waits for a decision already" in client.post(f"{page}widen/", widening(scopes=["post"])).content.decode()
+    approve_request(request_id=AgentRequest.objects.get(widens=holder.agent).pk, by=SuperAdminFactory(), scopes=[])
+    assert "may do less" not in text(client, page)
+    inbox = text(client, "/account/inbox/")
+    assert all(words in inbox for words in ("The request for more rights of", "is approved, for less than was asked"))
+    assert "Gazette" in text(client, page)
+    assert "All its tokens have the new rights." in text(client, location)
+
+
+def test_asking_for_every_community(client: Client, person: Account) -> None:
+    holder = agent_with_token(requester=person, scopes=["reply"], community_ids=[CommunityFactory().pk])
+    client.post(f"{LIST}{holder.account.handle}/widen/", widening(every_community="on"))
+    asked = AgentRequest.objects.get(widens=holder.agent)
+    approve_request(request_id=asked.pk, by=SuperAdminFactory())
+    holder.agent.refresh_from_db()
+    assert (holder.agent.scopes, holder.agent.community_ids) == (["reply"], [])
+
+
+def test_more_rights_of_anothers_agent_cannot_be_asked_for(client: Client) -> None:
+    handle = agent_with_token().account.handle
+    assert client.post(f"{LIST}{handle}/widen/", widening(scopes=["post"])).status_code == 404
+    assert not AgentRequest.objects.exclude(widens=None).exists()

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.models import Agent, AgentRequest
-from agents.services import approve_request, reject_request
+from agents.services import approve_request, reject_request, request_widening
 from messaging.models import Account
 from tests.admin.bystanders import Unchanged
 from tests.admin.pages import decide, decide_on_many, page, read, rows_of
@@ -146,6 +146,43 @@ def test_approve_can_grant_a_subset_or_restrict_every_community_to_one(admin_cli
         agent_request.refresh_from_db()
         assert agent_request.community_ids == asked
         assert (agent_request.agent.scopes, agent_request.agent.community_ids) == (["post"], [granted.pk])
+
+
+def test_a_widening_shows_and_grants_the_difference(admin_client: Client) -> None:
+    harbour, gazette = CommunityFactory(name="Harbour"), CommunityFactory(name="Gazette")
+    holder = agent_with_token(scopes=["reply"], community_ids=[harbour.pk])
+    asked = request_widening(
+        requester=holder.request.requester,
+        agent_id=holder.agent.pk,
+        purpose="It shall quote its sources too.",
+        scopes=["reply", "quote", "react"],
+        community_ids=[gazette.pk],
+    )
+    for text in (read(admin_client, asked), admin_client.get(page(AgentRequest, "changelist")).content.decode()):
+        assert "scopes (+quote, +react), communities (+Gazette)" in text
+        assert ('value="react"' in text, 'value="reply"' in text) == (True, False)
+    assert "errorlist" in decide(admin_client, asked, "approve", scopes=["reply"])
+    assert "approved" in decide(admin_client, asked, "approve", scopes=["react"], community_ids=[])
+    holder.agent.refresh_from_db()
+    assert (holder.agent.scopes, holder.agent.community_ids) == (["reply", "react"], [harbour.pk])
+    assert "approved, narrowed" in read(admin_client, asked)
+
+
+def test_a_widening_to_every_community_may_grant_some(admin_client: Client) -> None:
+    harbour, gazette = CommunityFactory(), CommunityFactory()
+    for chosen, expected in ([str(gazette.pk)], [harbour.pk, gazette.pk]), ([], []):
+        holder = agent_with_token(scopes=["reply"], community_ids=[harbour.pk])
+        asked = request_widening(
+            requester=holder.request.requester,
+            agent_id=holder.agent.pk,
+            purpose="It shall answer everywhere.",
+            scopes=["reply"],
+            community_ids=[],
+        )
+        assert "→ all" in read(admin_client, asked)
+        decide(admin_client, asked, "approve", community_ids=chosen)
+        holder.agent.refresh_from_db()
+        assert holder.agent.community_ids == expected
 
 
 def test_approve_refuses_an_empty_or_wider_grant(admin_client: Client) -> None:

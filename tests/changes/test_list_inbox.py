@@ -43,7 +43,7 @@ def tell(account: Account, *types: str) -> None:
 def test_an_empty_inbox_has_a_cursor_to_go_on_from(ada: Account, agent: TokenHolder) -> None:
     empty = inbox(Api.as_person(ada))
     assert empty | {"nextCursor": ""} == {"events": [], "hasMore": False, "nextCursor": "", "unread": 0}
-    assert inbox(agent.api).keys() == {"events", "hasMore", "nextCursor"}, "an agent has no count of unread events"
+    assert inbox(agent.api).keys() == empty.keys()
     tell(ada, "reaction")
     assert len(events(Api.as_person(ada), cursor=empty["nextCursor"])) == 1
 

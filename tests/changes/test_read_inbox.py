@@ -1,14 +1,17 @@
-"""POST /v1/inbox/read: a person marks events as read."""
+"""POST /v1/inbox/read: an account marks events as read, and GET /v1/inbox?unread=true lists the others."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db.models import F, Max
+from django.utils import timezone
 
 from kernel.changes.log import NewChange, append
 from kernel.changes.models import Change, ChangeLog, ReadPosition
+from kernel.changes.pruning import prune
 from messaging.models import Account
 from tests.agents.factories import agent_with_token
 from tests.agents.racing import race
@@ -74,11 +77,42 @@ def test_the_marks_of_two_people_are_independent(ada: Account) -> None:
     assert inbox(Api.as_person(other))["unread"] == 1
 
 
-def test_agents_are_refused() -> None:
-    agent = agent_with_token()
-    answer = agent.api.post(PATH, {"cursor": inbox(agent.api)["nextCursor"]})
-    assert (answer.status, answer.error) == (403, "agent_route_not_allowed")
-    assert not ReadPosition.objects.exists()
+def test_an_agent_marks_its_own_inbox_and_lists_what_is_unread() -> None:
+    agent, other = agent_with_token(scopes=["react"]), agent_with_token()
+    for account in (agent.account, other.account):
+        append([NewChange(type="reply", account_id=account.pk)] * 3)
+    ids = [event["id"] for event in events(agent.api, unread="true")]
+    mine = inbox(agent.api)["unread"]
+    assert len(ids) == mine
+    assert mark(agent.api, ids[-2]) == {"unread": 1}
+    assert [event["id"] for event in events(agent.api, unread="true")] == ids[-1:]
+    assert len(events(agent.api)) == mine
+    assert inbox(other.api)["unread"] == len(events(other.api, unread="true")) == mine
+    assert len(events(agent.operator, unread="true")) == inbox(agent.operator)["unread"]
+
+
+def test_unread_events_are_listed_in_pages_also_after_an_earlier_cursor(ada: Account) -> None:
+    person = Api.as_person(ada)
+    ids = [event["id"] for event in events(person)]
+    mark(person, ids[1])
+    first = inbox(person, unread="true", limit=2)
+    assert ([event["id"] for event in first["events"]], first["hasMore"], first["unread"]) == (ids[2:4], True, 3)
+    assert [event["id"] for event in events(person, unread="true", cursor=first["nextCursor"])] == ids[4:]
+    assert [event["id"] for event in events(person, unread="true", cursor=ids[0])] == ids[2:]
+    assert len(events(person, unread="true", types="reply")) == 3
+    assert mark(person, inbox(person, unread="true")["nextCursor"]) == {"unread": 0}
+    nothing = inbox(person, unread="true")
+    assert (nothing["events"], nothing["hasMore"], nothing["unread"]) == ([], False, 0)
+    assert person.get("/v1/inbox", unread="maybe").error == "invalid_input"
+
+
+def test_a_mark_before_the_oldest_stored_event_lists_all_of_them(ada: Account) -> None:
+    person = Api.as_person(ada)
+    mark(person, events(person)[0]["id"])
+    Change.objects.update(at=timezone.now() - timedelta(days=31))
+    prune(now=timezone.now(), dry_run=False)
+    append([NewChange(type="quote", account_id=ada.pk)])
+    assert [event["type"] for event in events(person, unread="true")] == ["quote"]
 
 
 def test_a_malformed_body_is_400(ada: Account) -> None:

@@ -139,7 +139,11 @@ def test_a_person_requests_an_agent_and_manages_its_tokens(person: Client, clien
     assert person.cancel_agent_request(cancelled["id"])["status"] == "cancelled"
     assert [found["id"] for found in person.agent_requests(status="pending")] == [request["id"]]
     clients.ask(f"/v1/agent-tokens/requests/{request['id']}/approve", {}, **clients.super_admin().user)
-    assert person.agent_request(request["id"])["status"] == "approved"
+    approved = person.agent_request(request["id"])
+    assert approved["status"] == "approved"
+    assert approved["agent"] is not None
+    widening = person.widen_agent(approved["agent"]["id"], scopes=["quote"], purpose=fields["purpose"])
+    assert (widening["widens"], person.cancel_agent_request(widening["id"])["status"]) == (True, "cancelled")
     created = person.create_agent_token(request["id"], label="test", expires_in_days=3)
     (listed,) = person.agent_tokens()
     assert (listed["id"], listed["label"]) == (created["tokenId"], "test")

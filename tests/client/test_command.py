@@ -86,7 +86,30 @@ def test_the_inbox_goes_on_after_a_cursor(agent_cm: Command, clients: Clients) -
     assert re.search(r"--after \S+", shown.err)
 
 
+def test_an_agent_without_a_cursor_reads_each_event_once(agent_cm: Command, clients: Clients) -> None:
+    message_id = posted(agent_cm, "post", new_url(), "Hello")["id"]
+    other = Command(agent_cm.home, agent_cm.url, {"CM_TOKEN": clients.agent_token()})
+    posted(other, "reply", message_id, "An answer")
+    assert [event["type"] for event in agent_cm("inbox", "--unread", "--json").json["events"]][-1] == "reply"
+    assert "An answer" in agent_cm("inbox", "--unread", "--ack").out
+    assert agent_cm("inbox", "--unread", "--json").json["events"] == []
+    assert "An answer" in agent_cm("inbox").out
+
+
+def test_own_posts_and_what_a_post_can_name_are_listed(agent_cm: Command) -> None:
+    message = posted(agent_cm, "post", new_url(), "Hello")
+    assert agent_cm("reply", message["id"], "Checked", "--dry-run").out == "It would be published.\n"
+    assert [each["id"] for each in agent_cm("posts", "--json").json["messages"]] == [message["id"]]
+    assert agent_cm("posts", "--status", "hidden").err == "You have no such posts.\n"
+    for command in (("show", message["id"]), ("edit", message["id"], "Hello again")):
+        assert agent_cm(*command).out.endswith(f"{message['url']}\n"), command
+    assert "communities" in agent_cm("communities", "--json").json
+    assert "--payload '" in agent_cm("tags").out
+    assert agent_cm("show", "nothing").code == REFUSED
+
+
 def test_whoami_shows_the_limits_of_an_agent(agent_cm: Command) -> None:
+    assert "scopes: post, reply, quote, react" in agent_cm("whoami").out
     assert agent_cm("whoami", "--json").json["limits"]["react"]["limit"] == 120
     assert "post: 30 of 30 left" in agent_cm("whoami").out
 
@@ -108,6 +131,11 @@ def test_a_person_gets_an_agent(cm: Command, clients: Clients) -> None:
     assert cm("token", "create", request["id"], "--save").code == REFUSED
     clients.ask(f"/v1/agent-tokens/requests/{request['id']}/approve", {}, **clients.super_admin().user)
     assert [found["status"] for found in cm("status", "--json").json["requests"]] == ["cancelled", "approved"]
+    agent_id = cm("status", request["id"], "--json").json["agent"]["id"]
+    more = ("--scope", "quote", "--purpose", "Takes part in a test of cm.")
+    widening = posted(cm, "widen", agent_id, *more, "--everywhere", "--key", "more")
+    assert (widening["widens"], widening["everyCommunity"]) == (True, True)
+    assert posted(cm, "cancel", widening["id"])["status"] == "cancelled"
     saved = cm("token", "create", request["id"], "--save", "--label", "laptop", "--days", "3", "--json").json
     assert "token" not in saved
     assert posted(cm, "post", new_url(), "By the agent")["author"]["handle"] == f"a_{handle}"
@@ -127,7 +155,7 @@ def test_a_person_gets_an_agent(cm: Command, clients: Clients) -> None:
 
 def test_an_agent_signs_in_with_its_token(cm: Command, clients: Clients) -> None:
     token = clients.agent_token()
-    assert cm("login", stdin=token + "\n").code == DONE
+    assert cm("login", "--token", stdin=token + "\n").code == DONE
     # The address is stored too.
     cm.url = None
     assert cm("whoami", "--json").json["account"]["kind"] == "agent"
@@ -140,7 +168,7 @@ def test_an_agent_signs_in_with_its_token(cm: Command, clients: Clients) -> None
     [("", USAGE), ("\n", USAGE), ("no token\n", USAGE), ("cag_é\n", USAGE), ("cag_" + "x" * 46, NOT_SIGNED_IN)],
 )
 def test_a_token_that_is_refused_is_not_stored(cm: Command, stdin: str, code: int) -> None:
-    assert cm("login", stdin=stdin).code == code
+    assert cm("login", "--token", stdin=stdin).code == code
     assert cm("whoami").code == NOT_SIGNED_IN
 
 

@@ -91,6 +91,8 @@ def test_who_has_not_signed_in_is_told_so_before_a_call() -> None:
         ("post", "https://a.example", "\udcff"),
         ("read", "https://a.example", "--limit", "0"),
         ("login", "--register"),
+        ("inbox", "--ack", "--type", "reply"),
+        ("inbox", "--follow", "--unread"),
         ("request", "--handle", "abc"),
         ("completion", "tcsh"),
         ("--url", "ftp://a.example", "read", "https://a.example"),

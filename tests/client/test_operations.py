@@ -14,7 +14,7 @@ from tests.service import ROOT
 
 SOURCES = ROOT / "clients/python/src/community_messaging"
 # Functions of `community_messaging.requests`, and where their path is.
-BUILDERS = {"get": 0, "post": 0, "write": 1}
+BUILDERS = {"get": 0, "post": 0, "snake_post": 0, "write": 1}
 SUPER_ADMINS = {"approveAgentRequest", "rejectAgentRequest"}
 SITE_OWNERS = {
     "createEmbedInstance",
@@ -79,7 +79,7 @@ def called() -> Iterator[tuple[str, str]]:
                 case ast.Call(func=ast.Name(id=builder), args=arguments) if builder in BUILDERS:
                     texts = [argument.value for argument in arguments if isinstance(argument, ast.Constant)]
                     if len(texts) > BUILDERS[builder]:
-                        method = texts[0] if builder == "write" else builder.upper()
+                        method = texts[0] if builder == "write" else builder.removeprefix("snake_").upper()
                         yield method, re.sub(r"\{\w+\}", "{}", texts[BUILDERS[builder]])
 
 

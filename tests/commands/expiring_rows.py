@@ -37,6 +37,8 @@ from messaging.models import (
 )
 from messaging.privacy.erasing import request_erasure
 from moving.models import Move, MovePart, MoveStatus
+from oauth import device_grants
+from oauth.models import DeviceGrant
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
 from tests.panel_sessions import panel_secret
@@ -54,6 +56,11 @@ def writes(now: datetime) -> None:
 
 def changes(now: datetime) -> None:
     assert Change.objects.update(at=now - 30 * DAY + HOUR)
+
+
+def device_codes(now: datetime) -> None:
+    device_grants.ask(client_name="A program", scope="account", network="")
+    DeviceGrant.objects.update(expires_at=now - 30 * DAY + HOUR)
 
 
 def exports(now: datetime) -> None:
@@ -210,6 +217,7 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
     "account_area.submissions.prune": submissions,
     "desk.rolling.prune": desk,
     "moving.pruning.prune": uploads,
+    "oauth.device_grants.prune": device_codes,
     # The last one: the others write changes.
     "kernel.changes.pruning.prune": changes,
 }

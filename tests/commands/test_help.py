@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from django.core.management import get_commands, load_command_class
 
-OUR_APPS = ("config", "kernel", "runtime", "messaging", "agents", "reactions", "embeds", "mails", "moving", "desk")
+OUR_APPS = (
+    *("config", "kernel", "runtime", "messaging", "agents", "reactions", "embeds", "mails", "moving"),
+    *("oauth", "desk"),
+)
 OURS = sorted(name for name, app in get_commands().items() if app.startswith(OUR_APPS))
 
 

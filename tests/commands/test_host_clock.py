@@ -235,6 +235,7 @@ HOST_CLOCK = {
     "runtime/backups/restoring.py": "refuses a time that has not come",
     "kernel/writes/rate_limits.py": "shows when a limit ends",
     "embeds/models.py": "shows whether a host is proved; queries ask the database",
+    "messaging/inbox/views.py": "shows the time in a pulse",
     "embeds/services.py": "when an embed was changed, which is shown",
     "messaging/privacy/archive.py": "times in an archive",
     "messaging/privacy/erasing.py": "when an erasure has begun, which is shown",

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import connection
 
 APPS = (
-    *("kernel/writes", "kernel/changes", "messaging", "agents", "reactions", "embeds", "mails", "moving"),
+    *("kernel/writes", "kernel/changes", "messaging", "agents", "reactions", "embeds", "mails", "moving", "oauth"),
     *("account_area", "desk"),
 )
 # In the format of `sha256sum`.

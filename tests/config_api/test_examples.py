@@ -23,6 +23,8 @@ from kernel.database.sql import database_now
 from messaging.accounts.sessions import start_session
 from messaging.models import Ban, Moderator
 from messaging.webhooks.serializers import EXAMPLE_SECRET
+from oauth import device_grants
+from tests.agents.factories import TokenHolder
 from tests.api import NOTHING, Answer, Api
 from tests.config_api.example_world import Call, ExampleWorld
 from tests.openapi import document
@@ -42,10 +44,19 @@ GENERATED = {
     r"eyJ[\w-]+\.[\w-]+\.[\w-]+": JWT,
     r"cag_[0-9A-Za-z]{46}": EXAMPLE_TOKEN,
     r'"cag_[0-9A-Za-z]{8}"': f'"{EXAMPLE_PREFIX}"',
+    r"[B-Z]{3}-[B-Z]{3}-[B-Z]{3}": "BCD-FGH-JKL",
     r"whsec_[\w+/=]+": EXAMPLE_SECRET,
     f"{VALUE}[0-9a-f]{{32}}": EXAMPLE_VALUE,
     r'"(?!cag_|whsec_|p1_)[\w-]{40,80}"': f'"{CURSOR}"',
 }
+
+
+def device_code_of(holder: TokenHolder) -> str:
+    """The device code of a program that may have a token of this agent."""
+    asked = {"client_name": "Library Helper", "handle": "library_helper", "purpose": "Answers questions."}
+    grant, device_code, _user_code = device_grants.ask(**asked, scope="post reply", network="")
+    device_grants.confirm(grant_id=grant.pk, by=holder.request.requester, agent=holder.agent)
+    return device_code
 
 
 def today() -> dict[str, Any]:
@@ -58,6 +69,7 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listMessages": lambda world: Call(Api(), query={"pageId": world.post.page_id}),
     "getMessage": lambda world: Call(Api(), world.post.pk),
     "createMessage": lambda world: Call(world.person, world.page.pk),
+    "checkMessage": lambda world: Call(world.person, world.page.pk),
     "editMessage": lambda world: Call(world.person, world.misspelt()),
     "deleteMessage": lambda world: Call(world.person, world.post.pk),
     "reportMessage": lambda world: Call(world.person, world.post.pk),
@@ -106,6 +118,8 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listChanges": lambda world: Call(Api(), world.written()),
     "listInbox": lambda world: Call(world.person, world.agent.request.pk),
     "readInbox": lambda world: Call(world.person, cursor=world.person.get("/v1/inbox").json["nextCursor"]),
+    "listOwnMessages": lambda world: Call(world.person, world.post.pk),
+    "getPulse": lambda world: Call(world.agent.api),
     # Sign-in.
     "register": lambda _world: Call(Api()),
     "login": lambda world: Call(Api(), world.ada.pk),
@@ -114,6 +128,8 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "logoutAll": lambda world: Call(world.signed_in),
     "getMe": lambda world: Call(world.signed_in),
     "createEmbedToken": lambda world: Call(world.signed_in),
+    "createDeviceCode": lambda _world: Call(Api()),
+    "createToken": lambda world: Call(Api(), cursor=device_code_of(world.agent)),
     "createPanelSession": lambda world: Call(Api(world.signed_in.credentials | panel_headers())),
     "createPanelToken": lambda world: Call(Api(panel_headers(panel_secret(world.ada)))),
     "endPanelSession": lambda world: Call(Api(panel_headers(panel_secret(world.ada)))),

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.django_db
 MESSAGES, REACTIONS, REQUESTS = "/api/messages", "/v1/reactions", "/v1/agent-tokens/requests"
 POINTER = re.compile(r"(/([^~/]|~0|~1)*)*|\?\w+")
 KEYS = {"error", "message", "requestId", "docs", "field", "max", "details", "allowed", "needed", "status"}
+KEYS |= {"error_description", "waiting_for", "interval"}
 KEYS |= {"counter", "limit", "retryAfter", "rule"}
 
 

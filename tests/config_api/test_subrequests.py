@@ -9,9 +9,10 @@ import orjson
 import pytest
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, HttpResponse
+from django.urls import resolve
 
 from kernel.api import subrequests
-from kernel.api.subrequests import SubrequestMiddleware
+from kernel.api.context import ApiContext
 from tests.agents.factories import agent_with_token
 
 OUTER = {
@@ -46,11 +47,10 @@ def sent(method: str, path: str, **parts: Any) -> HttpRequest:
         seen.append(request)
         return HttpResponse()
 
-    request = WSGIRequest(dict(OUTER))
-    SubrequestMiddleware(respond)(request)
+    request: Any = WSGIRequest(dict(OUTER))
+    request.api = ApiContext(request, resolve("/mcp"), respond)
     subrequests.send(request, method, path, **parts)
-    assert seen[0] is request
-    return seen[1]
+    return seen[0]
 
 
 def test_passes_on_who_sends_the_request_and_from_where() -> None:

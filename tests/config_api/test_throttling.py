@@ -184,6 +184,8 @@ REMOTE = "192.0.2.1"
 
 
 def throttle_of(operation: Operation) -> str:
+    if operation.is_check:
+        return "dry_run"
     if not operation.is_write:
         return throttling.READ
     return operation.throttle or "person"

@@ -11,13 +11,14 @@ import orjson
 import pytest
 from django.test import Client
 
-from agents.models import AGENT_NAME_MIN, PURPOSE_MIN
+from agents.models import AGENT_NAME_MIN, PURPOSE_MIN, AgentRequest
 from agents.services.requests import approve_request
-from messaging.models import Account
 from messaging.models.account import HANDLE, HANDLE_MAX, HANDLE_MIN
+from oauth import device_grants
+from oauth.models import DeviceGrant
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
-from tests.factories import SuperAdminFactory
+from tests.factories import PersonFactory, SuperAdminFactory
 from tests.service import ROOT
 
 STEP = re.compile(r"^```http\n(?P<request>.*?)^```$|`(?P<word>[A-Z_]+)` is `(?P<key>\w+)` of the answer", re.M | re.S)
@@ -87,43 +88,36 @@ def test_a_reader_of_llms_txt_alone_posts_with_its_first_write() -> None:
 
 
 def test_a_reader_of_skill_md_gets_a_token_and_posts() -> None:
-    before, heading, after = text("/skill.md").partition("5. Create the token.")
+    before, heading, after = text("/skill.md").partition("3. Poll for the token")
     reader = Reader(
         {
-            "HANDLE": "ada_operator",
-            "NAME": "Ada",
-            "PASSWORD": "four plain quiet words",
             "AGENT_NAME": "Ada Answers",
             "AGENT_HANDLE": "ada_answers",
             "PURPOSE": "Answers questions below the articles of my blog.",
-            "LABEL": "laptop",
             "PAGE_URL": PAGE_URL,
             "KEY": "one",
             "YOUR_TEXT": "Hello.",
         }
     )
     reader.follow(before)
-    assert reader.last(f"GET /v1/agent-tokens/requests/{reader.words['REQUEST_ID']}")["status"] == "pending"
-    approve_request(request_id=reader.words["REQUEST_ID"], by=SuperAdminFactory())
+    grant, person = DeviceGrant.objects.get(), PersonFactory()
+    asked = {"agent_name": grant.client_name, "agent_handle": grant.handle, "purpose": grant.purpose}
+    device_grants.confirm(grant_id=grant.pk, by=person, arguments={**asked, "scopes": grant.scopes})
+    approve_request(request_id=AgentRequest.objects.get().pk, by=SuperAdminFactory())
     reader.follow(heading + after)
     assert reader.last("POST /api/messages")["author"]["handle"] == "ada_answers"
     assert reader.last("POST /v1/reactions")["count"] == 1
     assert reader.last("GET /v1/inbox")["nextCursor"]
-    account = Account.objects.get(handle="ada_operator")
-    assert reader.words["USER_ID"] == str(account.pk)
 
 
 def test_skill_md_says_what_would_be_refused() -> None:
     skill = text("/skill.md")
-    rules = f"{HANDLE_MIN} to {HANDLE_MAX} of `a-z`, `0-9` and `_`"
-    assert skill.count(rules) == 2
+    assert f"{HANDLE_MIN} to {HANDLE_MAX} of `a-z`, `0-9` and `_`" in skill
     assert HANDLE.pattern == rf"[a-z0-9_]{{{HANDLE_MIN},{HANDLE_MAX}}}\Z"
-    assert f"its name at least {AGENT_NAME_MIN} characters" in skill
+    assert f"a name at least {AGENT_NAME_MIN} characters" in skill
     assert f"has at least {PURPOSE_MIN} characters" in skill
-    too_short = {"handle": "ada", "name": "Ada", "password": "q8#Zk!r"}
-    assert "a password has at least 8 characters and is no common one" in skill
-    assert Api().post("/api/auth/register", too_short).json["field"] == "password"
-    assert Api().post("/api/auth/register", too_short | {"password": "q8#Zk!r2"}).status == 201
+    assert f"valid for {device_grants.FOR_AGENT.days} days" in skill
+    assert "PASSWORD" not in skill
 
 
 def test_a_service_that_registers_nobody_says_so(settings: Any) -> None:
@@ -135,8 +129,7 @@ def test_a_service_that_registers_nobody_says_so(settings: Any) -> None:
         closed = texts.text("skill.md").decode()
     finally:
         texts.text.cache_clear()
-    assert "/api/auth/register" not in closed
-    assert "/api/auth/login" in closed
+    assert "register" not in closed
 
 
 @pytest.mark.parametrize(("path", "tokens"), [("/llms.txt", 1000), ("/skill.md", 1500)])

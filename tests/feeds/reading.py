@@ -35,6 +35,7 @@ ITEM = closed(
     date_published=TIME,
     date_modified=TIME,
     authors={"type": "array", "minItems": 1, "items": AUTHOR},
+    _community=closed(authorKind={"enum": ["human", "agent"]}),
 )
 # The fields of https://www.jsonfeed.org/version/1.1/ that these feeds have; others would be a mistake.
 JSON_FEED = closed(

@@ -10,7 +10,7 @@ import pytest
 from messaging.models import Account, Message, Page
 from messaging.pages.moving import move_page
 from tests.api import Api
-from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
+from tests.factories import AgentAccountFactory, CommunityFactory, MessageFactory, PageFactory, PersonFactory
 from tests.feeds.reading import get, read, read_both
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +38,16 @@ def test_posts_and_replies_are_listed_newest_first() -> None:
     assert first.url == Api().get(f"/api/messages/{post.pk}").json["url"]
     assert (feed.title, feed.home) == (f"Discussion of {page.normalized_url}", page.normalized_url)
     assert feed.updated == max(item.updated for item in feed.items)
+
+
+def test_agents_are_named_as_agents_in_both_formats() -> None:
+    post = MessageFactory(created_at=START)
+    MessageFactory(page=post.page, author=AgentAccountFactory(), author_kind="agent")
+    items = Api().get(f"{feed_path(post.page)}.json").json["items"]
+    assert [item["_community"]["authorKind"] for item in items] == ["agent", "human"]
+    atom = get(feed_path(post.page), "atom").body.decode()
+    first, second = atom.split("<entry>")[1:]
+    assert ('<category term="agent"' in first, "<category" in second) == (True, False)
 
 
 def test_posts_with_equal_times_are_ordered_by_id() -> None:

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from django.urls import include, path
 
 from agents.models import AgentToken
-from agents.services import approve_request, reject_request
+from agents.services import approve_request, reject_request, request_widening
 from agents.services.tokens import announce_expiring_tokens
 from kernel.changes.models import Change
 from kernel.changes.rows import ChangeRow
@@ -60,6 +60,29 @@ def test_a_decision_is_mailed_to_the_requester(mail_server: MailServer) -> None:
     of_the_form = by_address[address_of(named_as_the_form.requester)]
     assert f"{BASE}/account/agents/@request/" in part_of(of_the_form, "plain")
     assert not Notice.objects.exists()
+
+
+def test_mails_of_a_request_for_more_rights_name_what_it_adds(mail_server: MailServer) -> None:
+    admin = reachable(SuperAdminFactory())
+    held, more = CommunityFactory(name="Harbour"), CommunityFactory(name="Gazette")
+    holder = agent_with_token(requester=reachable(), agent_handle="tide_bot", scopes=["reply"], community_ids=[held.pk])
+    asked = request_widening(
+        requester=holder.request.requester,
+        agent_id=holder.agent.pk,
+        purpose="It shall quote its sources too.",
+        scopes=["quote"],
+        community_ids=[more.pk],
+    )
+    send_all()
+    (mail,) = [mail for mail in mail_server.mails if mail["To"] == address_of(admin)]
+    assert "asks for more rights of the agent @tide_bot" in part_of(mail, "plain")
+    assert "Asked for: Quote, Gazette" in part_of(mail, "plain")
+    make_due()
+    approve_request(request_id=asked.pk, by=SuperAdminFactory(), scopes=[])
+    send_all()
+    mail = mail_server.mails[-1]
+    assert mail["Subject"] == "Your agent @tide_bot may do more now, but less than you asked"
+    assert "Granted: Reply (Gazette, Harbour)" in part_of(mail, "plain")
 
 
 def test_the_mail_of_an_approval_says_that_less_was_granted(mail_server: MailServer) -> None:

@@ -1,4 +1,4 @@
-"""createMessage with `dryRun=true`: every check of the write, and no trace of it."""
+"""checkMessage, and createMessage with `dryRun=true`: every check of the write, and no trace of it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from reactions.models import Reaction
 from tests.agents.factories import TokenHolder, agent_with_token
 from tests.api import Answer, Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
+from tests.openapi import published
 
 pytestmark = pytest.mark.django_db
-PATH = "/api/messages?dryRun=true"
+PATH = "/api/messages/check"
+DRY_RUN = "/api/messages?dryRun=true"
 
 
 @pytest.fixture
@@ -113,7 +115,7 @@ def test_the_key_of_a_dry_run_is_not_used(agent: TokenHolder, page_id: str) -> N
 
 def test_a_key_that_the_write_would_refuse_is_refused(agent: TokenHolder, page_id: str) -> None:
     body = {"pageId": page_id, "content": "Hello"}
-    for key, path in product(("", "é", "k" * 161), (PATH, "/api/messages")):
+    for key, path in product(("", "é", "k" * 161), (PATH, DRY_RUN, "/api/messages")):
         refused = agent.api.post(path, body, key=key)
         assert (refused.status, refused.error) == (400, "invalid_idempotency_key"), key
 
@@ -154,7 +156,7 @@ class TestWritesWithoutADryRun:
         ]
         for answer in answers:
             assert (answer.status, answer.refusal) == (400, {"error": "invalid_input", "field": "dryRun"})
-            assert "createMessage (POST /api/messages)" in answer.json["message"]
+            assert "checkMessage (POST /api/messages/check)" in answer.json["message"]
         assert Api().get(f"/api/messages/{post.pk}").json["content"] == "First"
         assert not Reaction.objects.exists()
         assert not StoredResponse.objects.exists()
@@ -165,6 +167,69 @@ class TestWritesWithoutADryRun:
 
     def test_reads_ignore_it(self, page_id: str, query: str) -> None:
         assert Api().get(f"/api/messages?pageId={page_id}&{query}").status == 200
+
+
+def test_a_dry_run_is_answered_as_a_check_and_names_it(agent: TokenHolder, page_id: str) -> None:
+    body = {"pageId": page_id, "content": "Hello"}
+    checked, dry_run = agent.api.post(PATH, body), agent.api.post(DRY_RUN, body)
+    assert (checked.status, checked.json.keys()) == (200, dry_run.json.keys())
+    assert [answer.headers.get("Deprecation") for answer in (checked, dry_run)] == [None, "@1795910400"]
+    assert dry_run.headers["Link"].endswith('</api/messages/check>; rel="successor-version"')
+    assert "dryRun" not in str(published())
+    responses = published()["paths"]["/api/messages"]["post"]["responses"]
+    assert [status for status in responses if status.startswith("2")] == ["201"]
+    assert not Message.objects.exists()
+
+
+def test_only_post_checks(agent: TokenHolder) -> None:
+    assert [agent.api.send(method, PATH).status for method in ("GET", "PUT", "DELETE")] == [405] * 3
+
+
+class TestAnotherSpellingOfAField:
+    """An ignored `parent_id` would make a reply a new post."""
+
+    @pytest.mark.parametrize(
+        ("sent", "meant"),
+        [("parent_id", "parentId"), ("ParentID", "parentId"), ("quote-id", "quoteId"), ("TagType", "tagType")],
+    )
+    def test_is_refused_with_the_name_that_was_meant(
+        self, agent: TokenHolder, page_id: str, sent: str, meant: str
+    ) -> None:
+        body = {"pageId": page_id, "content": "Hello", sent: None}
+        for path in ("/api/messages", PATH):
+            refused = agent.api.post(path, body)
+            assert (refused.status, refused.refusal) == (
+                400,
+                {"error": "unknown_field", "field": sent, "allowed": [meant]},
+            )
+            assert refused.json["message"] == f"Did you mean `{meant}`? There is no `{sent}`."
+            assert [detail["pointer"] for detail in refused.json["details"]] == [f"/{sent}"]
+        assert not Message.objects.exists()
+
+    def test_is_refused_in_an_edit_which_changes_nothing(self, agent: TokenHolder) -> None:
+        post = MessageFactory(author=agent.account, content="First")
+        for name in ("anchor_text", "Content", "dry_run"):
+            refused = agent.api.put(f"/api/messages/{post.pk}", {"content": "Second", name: "x"})
+            assert (refused.status, refused.error) == (400, "unknown_field"), name
+        assert Api().get(f"/api/messages/{post.pk}").json["content"] == "First"
+
+    @pytest.mark.parametrize("name", ["dryRun", "dry_run", "DRYRUN"])
+    def test_a_dry_run_in_the_body_is_refused(self, agent: TokenHolder, page_id: str, name: str) -> None:
+        for value in (True, False, None):
+            refused = agent.api.post("/api/messages", {"pageId": page_id, "content": "Hello", name: value}, key="k")
+            assert (refused.status, refused.refusal) == (400, {"error": "unknown_field", "field": name})
+            assert "POST /api/messages/check" in refused.json["message"]
+        assert not Message.objects.exists()
+        assert agent.api.post("/api/messages", {"pageId": page_id, "content": "Hello"}, key="k").status == 201
+
+    def test_a_name_of_any_length_is_cut_in_the_refusal(self, agent: TokenHolder, page_id: str) -> None:
+        refused = agent.api.post("/api/messages", {"pageId": page_id, f"parent{'_' * 100_000}id": 1})
+        assert (refused.status, refused.error) == (400, "unknown_field")
+        assert len(refused.body) < 1_500
+
+    def test_other_unknown_fields_are_ignored(self, agent: TokenHolder, page_id: str) -> None:
+        body = {"pageId": page_id, "content": "Hello", "parent": None, "id": "x", "replyTo": 1, "": 1, "_-": 1}
+        assert agent.api.post("/api/messages", body).status == 201
 
 
 def test_a_query_of_too_many_parameters_is_400_and_writes_nothing(agent: TokenHolder) -> None:

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.processes]
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (
     *("config", "kernel", "runtime", "messaging", "agents"),
-    *("reactions", "embeds", "mails", "moving", "mcp_server", "account_area", "desk"),
+    *("reactions", "embeds", "mails", "moving", "oauth", "mcp_server", "account_area", "desk"),
     *("static", "templates", "tests"),
 )
 STEPS = "tests.messaging.new_field_steps"

@@ -14,9 +14,10 @@ from kernel.api.viewsets import ApiViewSet, router
 from kernel.writes.checks import ORDER, check_methods_of_operations, check_middleware_order
 
 
-def reordered(move: str, to: int) -> list[str]:
-    others = [path for path in settings.MIDDLEWARE if not path.endswith(move)]
-    path = next(path for path in settings.MIDDLEWARE if path.endswith(move))
+def reordered(setting: str, move: str, to: int) -> list[str]:
+    paths = getattr(settings, setting)
+    others = [path for path in paths if not path.endswith(move)]
+    path = next(path for path in paths if path.endswith(move))
     return [*others[:to], path, *others[to:]]
 
 
@@ -24,17 +25,18 @@ def test_the_order_of_the_settings_is_valid() -> None:
     assert check_middleware_order() == []
 
 
-def errors_with(middleware: list[str]) -> list[str]:
-    with override_settings(MIDDLEWARE=middleware):
+def errors_with(setting: str, middleware: list[str]) -> list[str]:
+    with override_settings(**{setting: middleware}):
         return [str(error.id) for error in check_middleware_order()]
 
 
 def test_another_order_or_a_missing_middleware_is_an_error() -> None:
-    for name in ORDER:
-        first, last = reordered(name, 0), reordered(name, len(settings.MIDDLEWARE))
-        assert errors_with(first) == ([] if name == ORDER[0] else ["api.E002"])
-        assert errors_with(last) == ([] if name == ORDER[-1] else ["api.E002"])
-        assert errors_with([path for path in first if not path.endswith(name)]) == ["api.E002"]
+    for setting, order in ORDER.items():
+        for name in order:
+            first, last = (reordered(setting, name, to) for to in (0, len(getattr(settings, setting))))
+            assert errors_with(setting, first) == ([] if name == order[0] else ["api.E002"])
+            assert errors_with(setting, last) == ([] if name == order[-1] else ["api.E002"])
+            assert errors_with(setting, [path for path in first if not path.endswith(name)]) == ["api.E002"]
 
 
 class Misnamed(ApiViewSet):

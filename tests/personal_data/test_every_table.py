@@ -40,6 +40,7 @@ EXPORTED = {
     "mfa.Authenticator.user": "second_factors",
     "moving.ImportedAuthor.account": "imported_authors",
     "moving.Move.started_by": "imports",
+    "oauth.DeviceGrant.person": "device_codes",
     "messaging.Ban.account": "bans",
     "messaging.Community.created_by": "communities",
     "messaging.Decision.by": "decisions",

@@ -16,6 +16,7 @@ from mails.kinds import Kind
 from mails.views import unsubscribe_url
 from messaging.accounts import second_factor
 from messaging.models import Account
+from oauth import device_grants
 from tests.account_area.oidc_provider import CLIENT_SECRET, Provider, begin
 from tests.account_area.second_factors import add_app, recovery_codes_of
 from tests.agents.factories import ApprovedFactory
@@ -42,6 +43,9 @@ COLUMNS = {
     "messaging_webhook.previous_secret": "former secret of a webhook",
     "messaging_webhook.secret": "secret of a webhook",
     "mfa_authenticator.data": "secret of an authenticator app",
+    "oauth_devicegrant.answer": "agent token",
+    "oauth_devicegrant.device_digest": "device code",
+    "oauth_devicegrant.user_digest": "user code",
     "socialaccount_socialapp.secret": "secret of the client of a provider",
     "socialaccount_socialtoken.token": "token of a provider",
     "socialaccount_socialtoken.token_secret": "token of a provider",
@@ -68,6 +72,7 @@ OPEN_COLUMNS = {
     "messaging_webhookdelivery.status_code": "of a response",
     "moving_move.digest": "of the file of an import",
     "moving_movepart.data": "the posts of an import",
+    "oauth_devicegrant.token_id": "refers to the row of an agent token",
     "socialaccount_socialapp.key": "of OAuth 1",
     "token_blacklist_blacklistedtoken.token_id": "refers to a row of a token that was logged out",
     "token_blacklist_outstandingtoken.jti": "the id of a token, without its signature",
@@ -100,6 +105,7 @@ MODULES = {
     "messaging/accounts/sessions.py": "panel session",
     "messaging/accounts/second_factor.py": "secret of an authenticator app",
     "messaging/webhooks/secrets.py": "secret of a webhook",
+    "oauth/device_grants.py": "device code",
 }
 OPEN_MODULES = {
     "account_area/sign_in/openings.py": "the link signs nobody in, and is not stored",
@@ -150,7 +156,13 @@ def _of_programs(boss: Account) -> dict[str, str]:
     assert Api().post("/api/auth/refresh", {"refreshToken": session["refreshToken"]}).status == 200
     assert Api.as_agent(agent).get("/v1/agent/self").status == 200
     assert person.get("/v1/agent-tokens").status == 200
+    sent = {"client_name": "cm", "handle": "a_program", "purpose": "Waits for its person to confirm.", "scope": "post"}
+    device = Api().post("/oauth/device_authorization", sent).json
+    poll = {"grant_type": device_grants.GRANT_TYPE, "device_code": device["device_code"]}
+    assert Api().post("/oauth/token", poll).error == "authorization_pending"
     return {
+        "device code": device["device_code"],
+        "user code": device["user_code"].replace("-", ""),
         "access token": session["accessToken"],
         "refresh token": session["refreshToken"],
         "user token": user["token"],

@@ -55,6 +55,7 @@ PACKAGES = (
     "mcp_server",
     "account_area",
     "desk",
+    "oauth",
 )
 
 

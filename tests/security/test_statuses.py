@@ -14,9 +14,10 @@ from django.test import RequestFactory, override_settings
 
 from config.throttles import SOFT_THROTTLES
 from kernel.changes.models import ChangeLog
-from kernel.writes.idempotency import IdempotentRequest
+from kernel.writes.idempotency import IdempotencyKey, IdempotentRequest
 from tests.api import Answer, Api
 from tests.embeds.making import an_embed
+from tests.factories import CommunityFactory
 from tests.openapi import document
 from tests.security.world import COLUMNS, ROWS, Call, World
 
@@ -68,7 +69,7 @@ def not_authenticated(case: Case) -> Answer:
 
 def forbidden(case: Case) -> Answer:
     """An agent on the sign-in paths, a paused embed for public reads; elsewhere a person with another X-User-Id."""
-    if case.call.path.startswith("/api/auth/"):
+    if case.call.path.startswith(("/api/auth/", "/oauth/")):
         return case.send(case.world.agent.api)
     owner = Api.as_person(case.world.owner)
     if case.column == "nobody" and case.call.method == "GET" and "/embeds/" not in case.call.path:
@@ -86,6 +87,8 @@ def not_found(case: Case) -> Answer:
         return case.send(path="/v1/agents/none")
     if case.call.path == "/v1/presence/counts":
         return case.send(body=case.call.body | {"embedId": MISSING})
+    if case.call.path == "/v1/agent-tokens/requests":
+        return case.send(body={"agentId": MISSING, "scopes": ["post"], "purpose": case.call.body["purpose"]})
     if UUID.search(case.call.path):
         return case.send(path=UUID.sub(MISSING, case.call.path))
     if case.call.method == "GET":
@@ -100,8 +103,9 @@ def conflict(case: Case) -> Answer:
         return case.send(body=case.call.body | {"handle": case.world.owner.handle})
     request = RequestFactory().generic(case.call.method, case.call.path, headers={"Idempotency-Key": "in progress"})
     account_id = case.world.account_id(case.column)
-    keyed = IdempotentRequest.of(request, account_id=account_id, body=case.call.body)
-    assert keyed is not None
+    key = IdempotencyKey.of(request)
+    assert key is not None
+    keyed = IdempotentRequest(account_id, key, b"")
     with psycopg.connect(**connection.get_connection_params()) as elsewhere:
         elsewhere.execute("SELECT pg_advisory_lock(%s)", [keyed.values["key_lock"]])
         return case.send(key="in progress")
@@ -128,6 +132,10 @@ def unsupported(case: Case) -> Answer:
 
 
 def unprocessable(case: Case) -> Answer:
+    """Another body for a used key; of a check, which stores no response, a blocked word."""
+    if case.call.path == "/api/messages/check":
+        community = CommunityFactory(blocked_words=["gorse"])
+        return case.send(body=case.call.body | {"content": "gorse", "communityId": str(community.pk)})
     assert case.send(key="used").status < 300
     with override_settings(IDEMPOTENCY_MISMATCH="reject"):
         return case.send(key="used", body={"another": "body"})

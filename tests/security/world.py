@@ -10,6 +10,7 @@ from uuid import UUID
 from embeds.models import HostProof
 from messaging.accounts.sessions import start_session
 from messaging.models import Account, Ban, ClosedPage, HiddenHere, Moderator, Pin
+from oauth import device_grants
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed
@@ -29,6 +30,7 @@ operation             nobody  bad  scopeless agent  agent2 person  person2 owner
 listMessages          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getMessage            ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 createMessage         anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
+checkMessage          anon    bad  scope     ok     ok     ok      ok     bad    bad    ok     bad
 editMessage           anon    bad  scope     ok     author author  author  bad    bad    author bad
 deleteMessage         anon    bad  scope     ok     author author  author  bad    bad    author bad
 reportMessage         anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
@@ -39,7 +41,9 @@ addReaction           anon    bad  scope     ok     ok     ok      ok     bad   
 removeReaction        anon    bad  scope     ok     own    own     own    bad    bad    own    bad
 listChanges           ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listInbox             anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
-readInbox             anon    bad  deny      deny   deny   ok      cursor bad    bad    cursor bad
+readInbox             anon    bad  cursor    cursor cursor ok      cursor bad    bad    cursor bad
+listOwnMessages       anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
+getPulse              anon    bad  ok        ok     ok     ok      ok     bad    bad    ok     bad
 normalizeUrl          ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 getPresenceCounts     ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
 listParticipants      ok      bad  ok        ok     ok     ok      ok     ok     ok     ok     ok
@@ -115,6 +119,8 @@ logout                ok      bad  deny      deny   deny   ok      ok     ok    
 logoutAll             anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 getMe                 anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
+createDeviceCode      ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
+createToken           ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 createPanelSession    anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createPanelToken      ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 endPanelSession       ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
@@ -124,6 +130,13 @@ mcp                   ok      bad  ok        ok     ok     ok      ok     ok    
 """
 [_, *COLUMNS], *_LINES = map(str.split, TABLE.strip().splitlines())
 ROWS = {name: cells for name, *cells in _LINES}
+
+
+def confirmed_code(person: Account) -> dict[str, str]:
+    """What a program sends that may sign in as this person."""
+    grant, device_code, _user_code = device_grants.ask(client_name="cm", scope="account", network="")
+    device_grants.confirm(grant_id=grant.pk, by=person)
+    return {"grant_type": device_grants.GRANT_TYPE, "device_code": device_code}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +222,7 @@ class World:
             "listMessages": Call("GET", f"/api/messages?pageId={self.post.page_id}"),
             "getMessage": Call("GET", f"/api/messages/{self.post.pk}"),
             "createMessage": Call("POST", "/api/messages", {"pageId": self.post.page_id, "content": "Hi"}, "post"),
+            "checkMessage": Call("POST", "/api/messages/check", {"pageId": self.post.page_id, "content": "Hi"}, "post"),
             "editMessage": Call("PUT", f"/api/messages/{self.written.pk}", {"content": "Edited"}, "post"),
             "deleteMessage": Call("DELETE", f"/api/messages/{self.written.pk}", scope="post"),
             "reportMessage": Call("POST", f"/api/messages/{self.post.pk}/report", {"reason": "spam"}),
@@ -220,6 +234,8 @@ class World:
             "listChanges": Call("GET", f"/v1/changes?pageId={self.post.page_id}"),
             "listInbox": Call("GET", "/v1/inbox"),
             "readInbox": Call("POST", "/v1/inbox/read", {"cursor": self.inbox_cursor}),
+            "listOwnMessages": Call("GET", "/v1/me/messages"),
+            "getPulse": Call("GET", "/v1/me/pulse"),
             "normalizeUrl": Call("POST", "/v1/presence/normalize-url", {"url": "https://example.com"}),
             "getPresenceCounts": Call("POST", "/v1/presence/counts", {"urls": ["https://example.com"]}),
             "listParticipants": Call("GET", f"/v1/presence/participants?pageId={self.post.page_id}"),
@@ -295,6 +311,8 @@ class World:
             "putEmbedBlacklist": Call("PUT", f"{embed}/blacklist", {"domains": ["example.org"]}),
             "register": Call("POST", "/api/auth/register", {"handle": "new", "name": "New", "password": PASSWORD}),
             "login": Call("POST", "/api/auth/login", {"handle": self.owner.handle, "password": PASSWORD}),
+            "createDeviceCode": Call("POST", "/oauth/device_authorization", {"client_name": "cm", "scope": "account"}),
+            "createToken": Call("POST", "/oauth/token", confirmed_code(self.owner)),
             "refreshSession": Call("POST", "/api/auth/refresh", {"refreshToken": self.refresh}),
             "logout": Call("POST", "/api/auth/logout", {"refreshToken": self.refresh}),
             "logoutAll": Call("POST", "/api/auth/logout-all"),

@@ -23,7 +23,7 @@ from account_area.agents.texts import COUNTERS, REQUESTS, SCOPES
 from account_area.navigation import places_of
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
-from agents.models import Agent, Scope
+from agents.models import Agent, RequestStatus, Scope
 from agents.services import delete_agent
 from agents.services.requests import community_names
 from kernel.api.exceptions import NotFound
@@ -83,6 +83,8 @@ def detail(request: HttpRequest, handle: str) -> HttpResponse:
         "refused_codes": refused_codes,
         "days": queries.DAYS,
         **_grant(agent, names),
+        "widening": agent.widenings.filter(status=RequestStatus.PENDING).first(),
+        "is_limited": bool(agent.community_ids or len(agent.scopes) < len(Scope)),
     }
     return render(request, "account_area/agents/agent.html", context)
 
@@ -110,11 +112,12 @@ def delete(request: HttpRequest, handle: str) -> HttpResponse:
 
 
 def _grant(agent: Agent, names: Mapping[UUID, str]) -> dict[str, Any]:
-    """What was requested, and whether it holds; communities by name."""
+    """What was requested or granted since, and whether it holds; communities by name."""
     requested = agent.request
-    scopes = [(SCOPES[Scope(scope)], scope in agent.scopes) for scope in requested.scopes]
-    # A request for every community may be approved for some.
-    asked = requested.community_ids or agent.community_ids
+    shown = {*requested.scopes, *agent.scopes}
+    scopes = [(SCOPES[scope], scope in agent.scopes) for scope in Scope if scope in shown]
+    # A request for every community may be approved for some, and a widening may have added all.
+    asked = {*requested.community_ids, *agent.community_ids} if agent.community_ids else ()
     communities = [(names[pk], pk in agent.community_ids) for pk in names if pk in asked]
     return {"scopes": scopes, "communities": communities}
 

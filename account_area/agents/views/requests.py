@@ -5,6 +5,8 @@ Tells whether a handle can be had, for the form of a request.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -15,14 +17,14 @@ from django.utils.translation import gettext as _
 
 from account_area.agents import queries
 from account_area.agents.communities import SEARCH_MAX, find_communities
-from account_area.agents.forms import RequestForm
+from account_area.agents.forms import RequestForm, WideningForm
 from account_area.agents.texts import REQUESTS, SCOPES
 from account_area.page import READ_METHODS, account_page
 from account_area.people import person_of
 from agents.models import PENDING_MAX, RequestStatus, Scope
-from agents.services import cancel_request, request_agent
+from agents.services import cancel_request, request_agent, request_widening
 from agents.services.requests import community_names
-from agents.words import asked_and_granted
+from agents.words import added_by, asked_and_granted
 from kernel.api import throttling
 from messaging.accounts.services import handles_like
 from messaging.models import HandleClaim
@@ -67,6 +69,27 @@ def _ask(request: HttpRequest, form: RequestForm) -> str:
     return reverse("account_agent_request", args=[asked.pk])
 
 
+@account_page
+def widen(request: HttpRequest, handle: str) -> HttpResponse:
+    """Ask for more rights of an agent, with a search as in `ask`."""
+    agent = queries.own_agent(person_of(request), handle)
+    search = request.POST.get("search", "").strip()[:SEARCH_MAX]
+    is_search = "find" in request.POST
+    form = WideningForm(request.POST if request.method == "POST" else None, agent=agent, search=search)
+    if is_search:
+        form.errors.clear()
+    elif request.method == "POST" and form.is_valid():
+
+        def make() -> str:
+            asked = request_widening(requester=person_of(request), **form.cleaned_data["arguments"])
+            return reverse("account_agent_request", args=[asked.pk])
+
+        if location := form.submit_once(person_of(request), make):
+            return redirect(location)
+    context = {"agent": agent, "tab": "widen", "form": form, "search": search, "is_search": is_search}
+    return render(request, "account_area/agents/widen.html", context)
+
+
 @account_page(methods=READ_METHODS)
 def handle_check(request: HttpRequest) -> HttpResponse:
     """Whether a handle is free, while it is typed."""
@@ -86,12 +109,17 @@ def communities(request: HttpRequest) -> HttpResponse:
 def detail(request: HttpRequest, request_id: UUID) -> HttpResponse:
     row = queries.own_request(person_of(request), request_id)
     state, badge = REQUESTS[RequestStatus(row.status)]
+    if row.widens_id is None:
+        scopes: Sequence[Any] = [SCOPES[Scope(scope)][0] for scope in row.scopes]
+        communities: Iterable[str] = community_names(row.community_ids).values()
+    else:
+        scopes, communities = added_by(row)
     context = {
         "row": row,
         "state": state,
         "badge": badge,
-        "scopes": [SCOPES[Scope(scope)][0] for scope in row.scopes],
-        "communities": community_names(row.community_ids).values(),
+        "scopes": scopes,
+        "communities": communities,
         "grants": asked_and_granted([row]).get(row.pk),
     }
     return render(request, "account_area/agents/request.html", context)
@@ -105,9 +133,12 @@ def withdraw(request: HttpRequest, request_id: UUID) -> HttpResponse:
         cancel_request(request_id=row.pk, by=person_of(request))
         messages.success(request, _("The request is withdrawn."))
         return redirect(back)
+    explanation = _("Nobody decides on it any more, and its handle is free again. You can ask again.")
+    if row.widens_id is not None:
+        explanation = _("Nobody decides on it any more, and the agent stays as it is. You can ask again.")
     context = {
         "heading": _("Withdraw the request for @%(handle)s?") % {"handle": row.agent_handle},
-        "explanation": _("Nobody decides on it any more, and its handle is free again. You can ask again."),
+        "explanation": explanation,
         "button": _("Withdraw"),
         "back": back,
         "danger": True,

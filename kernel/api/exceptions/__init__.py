@@ -40,6 +40,7 @@ from kernel.api.exceptions.requests import (
     Problem,
     RateLimited,
     TemporarilyUnavailable,
+    UnknownField,
     UnsupportedContentEncoding,
     UnsupportedMediaType,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "TokenExpired",
     "TokenRevoked",
     "Unauthenticated",
+    "UnknownField",
     "UnsupportedContentEncoding",
     "UnsupportedMediaType",
     "UserMismatch",

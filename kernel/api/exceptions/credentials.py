@@ -127,9 +127,12 @@ class AgentScopeMissing(Forbidden):
     """403 `agent_scope_missing:<scope>`: the code names the scope."""
 
     default_code = "agent_scope_missing"
-    message = "Ask your operator to request an agent with the scope {scope}; a super admin approves it."
+    message = "Ask your operator to request the scope {scope} for you; a super admin approves it."
     cause = "The token lacks a scope that this write needs. A reply needs `reply`, a quote `quote`, both need both."
-    remedy = "Do what the scopes in `allowed` permit. For others, the operator sends POST /v1/agent-tokens/requests."
+    remedy = (
+        "Do what the scopes in `allowed` permit. For others, the operator sends POST /v1/agent-tokens/requests "
+        "with the `agentId`."
+    )
     example = {"scope": "reply", "needed": ["reply"], "allowed": ["post", "react"]}
 
     def __init__(self, scope: str, *, needed: Collection[str], allowed: Collection[str]) -> None:

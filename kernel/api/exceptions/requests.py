@@ -51,6 +51,16 @@ class InvalidParameter(InvalidInput):
     prefix = "?"
 
 
+class UnknownField(InvalidInput):
+    """400: `field` is the name as it was sent, `allowed` the name that was meant."""
+
+    default_code = "unknown_field"
+    message = "Spell the fields as the description of the operation does, and send the request again."
+    cause = "The body names a field as another spelling of one that the operation has, such as `parent_id`."
+    remedy = "Use the name in `allowed`. It is refused because ignoring it would write another post than was meant."
+    example = {"message": "Did you mean `parentId`? There is no `parent_id`.", "field": "parent_id"}
+
+
 class InvalidIdempotencyKey(ApiError):
     status_code = 400
     default_code = "invalid_idempotency_key"

@@ -12,7 +12,6 @@ from functools import cache
 from http import HTTPStatus
 from typing import Any
 
-from kernel.api.credentials import CredentialKind
 from kernel.api.error_pages import described
 from kernel.api.exceptions import (
     AgentRateLimited,
@@ -83,6 +82,9 @@ OPTIONAL = {
     "limit": _number("How much the limit allows."),
     "retryAfter": _number("Seconds to wait."),
     "status": _text("The status that does not allow it."),
+    "error_description": _text("The message for clients of OAuth, in ASCII."),
+    "waiting_for": _text("Who is to act: `person` or `super_admin`."),
+    "interval": _number("Seconds until the next request for the token makes sense."),
     "rule": _text("The rule of the community that does not allow it."),
 }
 
@@ -138,8 +140,8 @@ def possible_errors(operation: Operation) -> set[type[ApiError]]:
         errors.add(SuperAdminRequired)
     if operation.has_body:
         errors |= {LengthRequired, PayloadTooLarge, UnsupportedContentEncoding, UnsupportedMediaType}
-    if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
-        errors |= {InvalidIdempotencyKey, IdempotencyInProgress, IdempotencyKeyReused}
+    errors |= {InvalidIdempotencyKey} if operation.takes_key else set()
+    errors |= {IdempotencyInProgress, IdempotencyKeyReused} if operation.stores_response else set()
     return errors | {RateLimited}
 
 

@@ -85,7 +85,7 @@ GROUPS = (
     Group(
         "Posts",
         "Posts, replies and quotes on pages.",
-        ("messaging.posts.views", "messaging.moderation.views", "messaging.search.views"),
+        ("messaging.posts", "messaging.moderation.views", "messaging.search.views"),
     ),
     Group(
         "Communities",
@@ -102,7 +102,7 @@ GROUPS = (
     Group("Pages", "The id of a page; smart tags.", ("messaging.pages.views",)),
     Group("Feeds", "The newest posts as Atom and as JSON Feed.", ("messaging.feeds.views",)),
     Group("Sign-in", "People's accounts and credentials.", ("messaging.accounts.views", "messaging.accounts.views")),
-    Group("Agents", "Requests for agents, and their tokens.", ("agents",)),
+    Group("Agents", "Requests for agents, and their tokens.", ("agents", "oauth")),
     Group("Embeds", "Widgets on web pages.", ("embeds", "moving.views")),
 )
 TAGS = [{"name": group.name, "description": group.about} for group in GROUPS]

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
-from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import (
     AgentRateLimited,
     AgentScopeMissing,
@@ -60,7 +59,7 @@ def of_success(operation: Operation) -> dict[str, Any]:
     names = list(operation.response_headers)
     if operation.revalidates:
         names.append("ETag")
-    if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
+    if operation.stores_response:
         names.append("Idempotent-Replayed")
     return references(names + _limits(operation))
 

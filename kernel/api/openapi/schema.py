@@ -258,6 +258,7 @@ class OperationSchema(AutoSchema):
         return self.declared.body
 
     def map_parsers(self) -> list[str]:
+        # A form, as OAuth has it, is not named: generators of clients make no valid code of two types with fields.
         return ["application/json", *(["text/plain"] if self.declared.public_body else [])]
 
     def map_renderers(self, attribute: str) -> list[str]:
@@ -266,7 +267,7 @@ class OperationSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         operation = self.declared
         parameters: list[Any] = [operation.query] if operation.query else []
-        if operation.is_write and CredentialKind.PUBLIC not in operation.callers:
+        if operation.takes_key:
             key = _header("Idempotency-Key", minLength=1, maxLength=IDEMPOTENCY_KEY_MAX, pattern="^[ -~]+$")
             parameters.append(key)
         return parameters + [_header(name) for name in operation.headers]

@@ -21,10 +21,11 @@ from django.conf import settings
 
 from kernel.api.addresses import client_network
 from kernel.api.authentication import bearer_of
+from kernel.api.context import ApiRequest
 from kernel.api.credentials import Credential
 from kernel.api.exceptions import Forbidden, InvalidCursor, RateLimited, TemporarilyUnavailable
 from kernel.api.fields import CURSOR_MAX, CursorText
-from kernel.api.requests import ApiRequest, Response
+from kernel.api.requests import Response
 from kernel.api.serializers import QuerySerializer
 from kernel.changes import reading
 from kernel.changes import reading as cursors

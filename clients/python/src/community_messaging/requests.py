@@ -46,6 +46,12 @@ class Request:
         return replace(self, query=self.query | query)
 
 
+def snake_post(template: str, **body: Any) -> Request:
+    """A call of OAuth, whose names have underscores. A second arrival changes nothing that matters."""
+    given = {name: value for name, value in body.items() if value is not None}
+    return Request("POST", template, body=given, sender=Sender.NOBODY)
+
+
 def get(template: str, *ids: str, **query: Any) -> Request:
     """A read. The ids fill the placeholders of the path; arguments that are None are not sent."""
     return Request("GET", _path(template, ids), query=_given(query))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from community_messaging.credentials import Credential
 from community_messaging.declarations import call
-from community_messaging.records import Account, AgentSelf
-from community_messaging.requests import from_nobody, get, post, with_sign_in
+from community_messaging.records import Account, AgentSelf, DeviceCode
+from community_messaging.requests import from_nobody, get, post, snake_post, with_sign_in
 from community_messaging.session import Session
 from community_messaging.steps import Steps
 
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 SIGNED_IN = {"accessToken": str, "refreshToken": str, "user": dict}
 
 
@@ -47,6 +50,41 @@ class AccountCalls(Session):
         request = post("/api/auth/register", is_repeatable=False, **fields)
         session = yield from self.ask(dict, from_nobody(request), **SIGNED_IN)
         return (yield from self._signed_in(session))
+
+    @call
+    def ask_for_token(
+        self,
+        *,
+        client_name: str,
+        scope: str,
+        handle: str | None = None,
+        purpose: str | None = None,
+        community_ids: Sequence[str] = (),
+    ) -> Steps[DeviceCode]:
+        """Ask for a token, which a person confirms on a page with `user_code` (createDeviceCode).
+
+        `scope`: what an agent needs to write, such as "post reply"; "account" signs the person in.
+        """
+        communities = " ".join(community_ids) or None
+        asked = {"client_name": client_name, "scope": scope, "handle": handle, "purpose": purpose}
+        request = snake_post("/oauth/device_authorization", **asked, community_ids=communities)
+        return self.ask(DeviceCode, request, device_code=str, user_code=str, verification_uri_complete=str)
+
+    @call
+    def fetch_token(self, device_code: str) -> Steps[Account]:
+        """Fetch the token that was asked for; from now on the client calls with it (createToken).
+
+        While nobody has decided, it raises the ServiceError `authorization_pending`, whose `body["interval"]` says
+        after how many seconds to call again.
+        """
+        request = snake_post("/oauth/token", grant_type=DEVICE_GRANT, device_code=device_code)
+        answer = yield from self.ask(dict, request, access_token=str, account=dict)
+        if isinstance(refresh_token := answer.get("refresh_token"), str):
+            yield from self.take_sign_in(answer["access_token"], refresh_token)
+        else:
+            self.credential = Credential.of_text(answer["access_token"])
+        account: Account = answer["account"]
+        return account
 
     @call
     def sign_out(self) -> Steps[None]:

@@ -36,6 +36,24 @@ class AgentCalls(Session):
         request = write("POST", "/v1/agent-tokens/requests", key=key, **body, **lists)
         return self.ask(AgentRequest, request, **REQUEST_FIELDS)
 
+    @call
+    def widen_agent(
+        self,
+        agent_id: str,
+        *,
+        purpose: str,
+        scopes: Sequence[str],
+        community_ids: Sequence[str] | None = None,
+        key: str | None = None,
+    ) -> Steps[AgentRequest]:
+        """Ask for more rights of your agent; a super admin decides (requestAgent).
+
+        `community_ids`: None asks for no more communities, an empty list for every community.
+        """
+        lists = {"scopes": list(scopes), "community_ids": None if community_ids is None else list(community_ids)}
+        request = write("POST", "/v1/agent-tokens/requests", key=key, agent_id=agent_id, purpose=purpose, **lists)
+        return self.ask(AgentRequest, request, **REQUEST_FIELDS)
+
     @listing(AgentRequest)
     def agent_requests(self, *, status: str | None = None, page_size: int | None = None) -> Steps[None]:
         """Your requests, the newest first (listAgentRequests)."""

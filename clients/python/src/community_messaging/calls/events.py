@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from community_messaging.declarations import call, listing
 from community_messaging.following import Channel, follow
-from community_messaging.records import Change, Event, Inbox, Unread
-from community_messaging.requests import write
+from community_messaging.records import Change, Event, Inbox, Pulse, Unread
+from community_messaging.requests import get, write
 from community_messaging.session import Session
 from community_messaging.steps import Steps
 
@@ -24,10 +24,20 @@ class EventCalls(Session):
 
     @call
     def inbox_page(
-        self, cursor: str | None = None, *, types: Iterable[str] | None = None, page_size: int | None = None
+        self,
+        cursor: str | None = None,
+        *,
+        types: Iterable[str] | None = None,
+        unread: bool | None = None,
+        page_size: int | None = None,
     ) -> Steps[Inbox]:
-        """One page of the inbox (listInbox). `nextCursor` advances without events too, so that it does not expire."""
+        """One page of the inbox (listInbox). `nextCursor` advances without events too, so that it does not expire.
+
+        With `unread`, only events after the mark of `mark_read`.
+        """
         request = _inbox(types).request(limit=page_size, cursor=cursor)
+        if unread:
+            request = request.asking(unread="true")
         return self.ask(Inbox, request, events=list, hasMore=bool, nextCursor=str)
 
     @listing(Event)
@@ -46,8 +56,13 @@ class EventCalls(Session):
 
     @call
     def mark_read(self, cursor: str, *, key: str | None = None) -> Steps[Unread]:
-        """Mark the events up to the cursor as read, as a person (readInbox)."""
+        """Mark the events up to the cursor as read (readInbox). The cursor is that of a call without `types`."""
         return self.ask(Unread, write("POST", "/v1/inbox/read", key=key, cursor=cursor))
+
+    @call
+    def pulse(self) -> Steps[Pulse]:
+        """Whether there is anything to do: unread events, own posts that wait, writes that are left (getPulse)."""
+        return self.ask(Pulse, get("/v1/me/pulse"), unread=int)
 
     @listing(Change)
     def changes(

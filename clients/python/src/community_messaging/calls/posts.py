@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 from community_messaging.declarations import call
-from community_messaging.errors import INVALID_RESPONSE, ServiceError
+from community_messaging.errors import ServiceError
 from community_messaging.records import (
     Attachment,
     DeletedMessage,
@@ -86,14 +86,14 @@ class PostCalls(Session):
         quote_id: str | None = None,
         **fields: Unpack[PostFields],
     ) -> Steps[DryRun]:
-        """Check a post as the service would, without writing it (createMessage with `dryRun`).
+        """Check a post as the service would, without writing it (checkMessage).
 
         Raises the refusal that the post would get.
         """
         page_id = yield from self.page_id(page)
         request = write(
             "POST",
-            "/api/messages",
+            "/api/messages/check",
             key=None,
             page_id=page_id,
             content=content,
@@ -102,13 +102,10 @@ class PostCalls(Session):
             **fields,
         )
         try:
-            checked = yield from self.ask(DryRun, request.asking(dryRun="true"))
+            return (yield from self.ask(DryRun, request, wouldBe=str))
         except ServiceError as error:
             error.key = None  # There is no write to repeat.
             raise
-        if "wouldBe" not in checked:
-            raise ServiceError(INVALID_RESPONSE, "This service does not know dryRun: it has written the post.")
-        return checked
 
     @call
     def edit(

@@ -11,6 +11,7 @@ from community_messaging.records import (
     Discussion,
     Message,
     NormalizedUrl,
+    OwnMessage,
     OwnReaction,
     PresenceCount,
     PublicAgent,
@@ -34,6 +35,11 @@ class ReadingCalls(Session):
     def message(self, message_id: str) -> Steps[Message]:
         """One post (getMessage)."""
         return self.ask(Message, get("/api/messages/{id}", message_id), id=str)
+
+    @listing(OwnMessage)
+    def own_messages(self, *, status: str | None = None, page_size: int | None = None) -> Steps[None]:
+        """Your own posts in every state, or in one, the newest first (listOwnMessages)."""
+        return self.list_all("messages", get("/v1/me/messages", status=status, limit=page_size))
 
     @listing(Message)
     def messages(

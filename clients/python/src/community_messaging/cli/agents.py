@@ -1,4 +1,4 @@
-"""Commands of people about agents: request, status, cancel, token."""
+"""Commands of people about agents: request, widen, status, cancel, token."""
 
 from __future__ import annotations
 
@@ -29,6 +29,23 @@ def request(state: State, /, **fields: Any) -> None:
     """Request an agent. A super admin decides; `cm status` shows the decision."""
     with _person(state) as client:
         _show_request(state, client.request_agent(**fields))
+
+
+@program.command()
+@click.argument("agent_id", metavar="AGENT")
+@click.option("--purpose", required=True, help="What it needs them for, in at least 20 characters.")
+@click.option("--scope", "scopes", multiple=True, required=True, help="post, reply, quote or react; may be repeated.")
+@click.option("--community", "community_ids", multiple=True, help="Also in this community, an id; may be repeated.")
+@click.option("--everywhere", is_flag=True, help="In every community.")
+@key_option
+@click.pass_obj
+def widen(state: State, /, *, everywhere: bool, community_ids: tuple[str, ...], **fields: Any) -> None:
+    """Ask for more rights of your agent, AGENT, an id. A super admin decides."""
+    if everywhere and community_ids:
+        raise click.UsageError("Use --community or --everywhere.")
+    communities = [] if everywhere else list(community_ids) or None
+    with _person(state) as client:
+        _show_request(state, client.widen_agent(**fields, community_ids=communities))
 
 
 @program.command()

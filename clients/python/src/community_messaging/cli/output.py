@@ -39,6 +39,8 @@ def message_lines(message: Mapping[str, Any]) -> Iterable[str]:
     if message["tagType"]:
         marks.append(f"[{message['tagType']}]")
     yield clean(" ".join([message["id"], *marks]), lines=False)
+    if reason := message.get("reason"):
+        yield clean(f"{INDENT}reason: {reason}", lines=False)
     yield from _indented(message["content"])
     if message["payload"]:
         yield from _indented(json.dumps(message["payload"], ensure_ascii=False))

@@ -56,6 +56,18 @@ class Store:
             self._delete(name)
             return self._get(name) is None
 
+    def waiting(self, url: str, name: str) -> str | None:
+        """The device code under which this program waits for a token, so that another run can fetch it."""
+        return self._read(_name(url, f"waiting-{name}"))
+
+    def wait(self, url: str, name: str, device_code: str) -> None:
+        with self._lock():
+            self._write(_name(url, f"waiting-{name}"), device_code)
+
+    def end_waiting(self, url: str, name: str) -> None:
+        with self._lock():
+            self._delete(_name(url, f"waiting-{name}"))
+
     @contextmanager
     def _lock(self) -> Iterator[None]:
         """Keep each other `cm` from changing credentials."""

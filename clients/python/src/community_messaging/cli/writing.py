@@ -14,11 +14,13 @@ from community_messaging.cli.output import clean, echo, echo_json, message_lines
 from community_messaging.cli.store import AGENT, PERSON
 from community_messaging.client import Client
 
+dry_run_option = click.option("--dry-run", is_flag=True, help="Check it as the service would, without writing it.")
+
 
 @program.command()
 @click.argument("page")
 @text_argument
-@click.option("--dry-run", is_flag=True, help="Check the post as the service would, without writing it.")
+@dry_run_option
 @post_options
 @click.pass_obj
 def post(state: State, /, page: str, text: str, key: str, *, dry_run: bool, **fields: Any) -> None:
@@ -26,22 +28,23 @@ def post(state: State, /, page: str, text: str, key: str, *, dry_run: bool, **fi
     with _writer(state) as client:
         if not dry_run:
             return _show(state, client.post(page, text, key=key, **fields))
-        checked = client.dry_run(page, text, **fields)
-    if state.is_json:
-        return echo_json(checked)
-    click.echo(clean(f"It would be {checked['wouldBe']}.", lines=False))
-    return None
+        return _show_check(state, client.dry_run(page, text, **fields))
 
 
 @program.command()
 @click.argument("message_id", metavar="ID")
 @text_argument
+@dry_run_option
 @post_options
 @click.pass_obj
-def reply(state: State, /, message_id: str, text: str, **fields: Any) -> None:
+def reply(state: State, /, message_id: str, text: str, key: str, *, dry_run: bool, **fields: Any) -> None:
     """Reply TEXT (- reads standard input) to the post ID."""
     with _writer(state) as client:
-        _show(state, client.reply(message_id, text, **_given(fields)))
+        if not dry_run:
+            return _show(state, client.reply(message_id, text, key=key, **_given(fields)))
+        parent = client.message(message_id)
+        place = {"community_id": parent["communityId"], "parent_id": message_id}
+        return _show_check(state, client.dry_run(parent["pageId"], text, **(place | _given(fields))))
 
 
 @program.command()
@@ -116,3 +119,11 @@ def _show(state: State, message: Any) -> None:
         echo_json(message)
     else:
         echo(message_lines(message))
+        click.echo(clean(message["url"], lines=False))
+
+
+def _show_check(state: State, checked: Any) -> None:
+    if state.is_json:
+        echo_json(checked)
+    else:
+        click.echo(clean(f"It would be {checked['wouldBe']}.", lines=False))

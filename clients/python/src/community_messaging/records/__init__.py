@@ -1,6 +1,6 @@
 """The JSON of the service as typed dictionaries. The service may add keys."""
 
-from community_messaging.records.accounts import Account, AgentSelf, Limit, Operator, OwnToken, PublicAgent
+from community_messaging.records.accounts import Account, AgentSelf, DeviceCode, Limit, Operator, OwnToken, PublicAgent
 from community_messaging.records.agents import (
     AgentRequest,
     AgentToken,
@@ -9,7 +9,7 @@ from community_messaging.records.agents import (
     Revocation,
     RotatedToken,
 )
-from community_messaging.records.events import Change, ChangedReaction, Event, EventData, Inbox, Unread
+from community_messaging.records.events import Change, ChangedReaction, Event, EventData, Inbox, Pulse, Unread
 from community_messaging.records.moderation import (
     Ban,
     CommunityEmbed,
@@ -38,6 +38,7 @@ from community_messaging.records.posts import (
     DeletedMessage,
     DryRun,
     Message,
+    OwnMessage,
     PlainMessage,
     Quote,
     RemainingLimit,
@@ -62,6 +63,7 @@ __all__ = [
     "DeletedAgent",
     "DeletedMessage",
     "Delivery",
+    "DeviceCode",
     "Discussion",
     "DryRun",
     "EndedEmbed",
@@ -80,6 +82,7 @@ __all__ = [
     "NormalizedUrl",
     "OpenReport",
     "Operator",
+    "OwnMessage",
     "OwnReaction",
     "OwnToken",
     "PageCommunity",
@@ -87,6 +90,7 @@ __all__ = [
     "PlainMessage",
     "PresenceCount",
     "PublicAgent",
+    "Pulse",
     "Quote",
     "Reaction",
     "ReactionResult",

@@ -12,6 +12,15 @@ class Account(TypedDict):
     kind: str
 
 
+class DeviceCode(TypedDict):
+    device_code: str
+    user_code: str
+    verification_uri: str
+    verification_uri_complete: str
+    expires_in: int
+    interval: int
+
+
 class OwnToken(TypedDict):
     id: str
     prefix: str

@@ -16,6 +16,8 @@ class AgentRequest(TypedDict):
     website: str | None
     scopes: list[str]
     communityIds: list[str]
+    everyCommunity: bool
+    widens: bool
     requester: Account
     agent: Account | None
     grantedScopes: list[str] | None

@@ -39,7 +39,7 @@ class Inbox(TypedDict):
     events: list[Event]
     hasMore: bool
     nextCursor: str
-    unread: NotRequired[int]
+    unread: int
 
 
 class ChangedReaction(TypedDict):
@@ -63,3 +63,9 @@ class Change(TypedDict):
 
 class Unread(TypedDict):
     unread: int
+
+
+class Pulse(Unread):
+    pending: int
+    limits: dict[str, int]
+    now: str

@@ -50,6 +50,10 @@ class PlainMessage(TypedDict):
     editedAt: str | None
 
 
+class OwnMessage(PlainMessage):
+    reason: str | None
+
+
 class Message(PlainMessage):
     topReply: NotRequired[PlainMessage | None]
     pinned: NotRequired[bool]
