@@ -139,10 +139,6 @@ def run() -> None:
 def programs_beside(stream_port: int | None) -> Iterator[tuple[str, ...]]:
     if env.flag("WORKER", default=True):
         yield ("manage.py", "worker")
-    if env.flag("WEBHOOKS", default=False):
-        yield ("manage.py", "deliver_webhooks")
-    if env.text("EMAIL_URL"):
-        yield ("manage.py", "deliver_mails")
     if stream_port:
         yield ("-m", "runtime.streams")
 

@@ -3,6 +3,8 @@
 So a job that takes hours, or a lot of memory, delays no other one, statements have no time limit, and a job is stopped
 by the end of its process. A worker tells every fifteen seconds that it lives. Jobs of one that does not are given to
 others, whose processes take the leases of their rows.
+
+It also runs the deliverers of webhooks and mails, which follow the change log and need no jobs.
 """
 
 from __future__ import annotations
@@ -17,11 +19,12 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Protocol
 
 import psycopg
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
+from django.db import close_old_connections
+from django.utils.module_loading import import_string
 from procrastinate import App, JobContext, PsycopgConnector
 from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.job_context import AbortReason
@@ -30,7 +33,7 @@ from procrastinate.retry import BaseRetryStrategy, RetryDecision
 from procrastinate.utils import sync_to_async
 from procrastinate.worker import Worker
 
-from kernel.database.deployment import DIRECT
+from kernel.changes.wakeups import parameters
 from kernel.database.sql import fetch_all, first_line
 from kernel.jobs import queue
 from kernel.jobs.models import HOST_MAX, JobNote
@@ -83,12 +86,29 @@ class Retry(BaseRetryStrategy):
         return RetryDecision(retry_at=exception.retry_at)
 
 
+class Deliverer(Protocol):
+    """`run` ends after `stop`."""
+
+    async def run(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
 async def serve(parent: int | None) -> None:
     """Run until a signal, or the end of the process `parent`. A database that is away for some time ends nothing."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     watching = asyncio.create_task(_stop_without(parent, stop))
+    await asyncio.gather(_run_jobs(stop), *(deliver(path, stop) for path in deliverers()))
+    watching.cancel()
+
+
+def deliverers() -> list[str]:
+    return [path for setting, path in settings.DELIVERERS.items() if getattr(settings, setting)]
+
+
+async def _run_jobs(stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
             await Host(stop).run()
@@ -96,7 +116,25 @@ async def serve(parent: int | None) -> None:
             logger.warning("The worker waits for PostgreSQL: %s", first_line(error))
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), AWAY_SECONDS)
-    watching.cancel()
+
+
+async def deliver(path: str, stop: asyncio.Event) -> None:
+    """A defect of a deliverer ends neither the jobs nor the others."""
+    while not stop.is_set():
+        deliverer: Deliverer = import_string(path)()
+        stopping = asyncio.create_task(_stop_at(stop, deliverer))
+        try:
+            await deliverer.run()
+        except Exception:
+            logger.exception("%s has ended; it is started again", path)
+            await asyncio.sleep(AWAY_SECONDS)
+        finally:
+            stopping.cancel()
+
+
+async def _stop_at(stop: asyncio.Event, deliverer: Deliverer) -> None:
+    await stop.wait()
+    deliverer.stop()
 
 
 async def _stop_without(parent: int | None, stop: asyncio.Event) -> None:
@@ -115,7 +153,9 @@ class Host:
         # Jobs that the last look has found without a process.
         self._lost: set[int] = set()
         self._cleaned_at = 0.0
-        self._app = App(connector=PsycopgConnector(kwargs=_parameters(), min_size=1, max_size=4, timeout=5.0))
+        connector = PsycopgConnector(kwargs=parameters("worker"), min_size=1, max_size=4, timeout=5.0)
+        # A first start runs what was due at the last hour, and a restart what no worker has run meanwhile.
+        self._app = App(connector=connector, periodic_defaults={"max_delay": 60 * settings.HOUSEKEEPING_MINUTES})
         row_jobs = queue.row_jobs()
         long = [name for name, job in row_jobs.items() if job.is_long]
         short = [name for name in queue.names() if name not in long]
@@ -235,15 +275,6 @@ async def _run_process(job: Job, key: str | None) -> int:
                 process.kill()
             await process.wait()
         raise
-
-
-def _parameters() -> dict[str, Any]:
-    """Those of Django's connections, without its classes for synchronous ones. A pooler passes on no notifications."""
-    alias = DIRECT if DIRECT in connections else DEFAULT_DB_ALIAS
-    parameters = dict(connections[alias].get_connection_params())
-    for option in ("context", "cursor_factory"):
-        parameters.pop(option, None)
-    return parameters | {"application_name": "community-messaging worker"}
 
 
 def _note(job_id: int, **values: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from kernel.database.sql import execute
-from kernel.jobs import queue
+from kernel.jobs import queue, worker
 from kernel.jobs.models import JobNote, QueuedJob
 from kernel.jobs.queue import enqueue
 from kernel.probes import readiness
@@ -104,3 +105,35 @@ def test_no_worker_anywhere_is_told_and_takes_no_host_out(settings: Any) -> None
     assert readiness.check() == readiness.State((), ("worker",))
     execute("SELECT procrastinate_register_worker_v1()")
     assert readiness.check() == readiness.State()
+
+
+def test_a_deliverer_runs_with_its_setting_and_again_after_a_defect(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.WEBHOOKS = settings.MAIL_IS_SENT = False
+    assert worker.deliverers() == []
+    settings.WEBHOOKS = True
+    assert worker.deliverers() == ["messaging.webhooks.deliverer.Deliverer"]
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        runs: list[str] = []
+
+        class Defect:
+            async def run(self) -> None:
+                runs.append("run")
+                if len(runs) == 2:
+                    stop.set()
+                    await asyncio.sleep(0)
+                raise RuntimeError("a defect")
+
+            def stop(self) -> None:
+                runs.append("stop")
+
+        monkeypatch.setattr(worker, "AWAY_SECONDS", 0)
+        monkeypatch.setattr(worker, "import_string", lambda _path: Defect)
+        await worker.deliver("of.a.test", stop)
+        assert runs == ["run", "run", "stop"]
+
+    asyncio.run(serve())
+    assert caplog.text.count("of.a.test has ended") == 2

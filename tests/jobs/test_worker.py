@@ -25,7 +25,7 @@ from kernel.jobs.queue import enqueue
 from messaging.models import ExportStatus, PersonErasure, PersonExport, PostsChoice
 from messaging.privacy.exports import request_export
 from tests.factories import PersonFactory
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 WORKER = "community-messaging worker"
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.django_db(transaction=True)]
@@ -33,14 +33,14 @@ pytestmark.append(pytest.mark.usefixtures("empty_queue"))
 
 
 @pytest.fixture
-def worker() -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+def worker() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """Starts workers on the database of the test."""
     url = make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])
     environment = os.environ | {"DATABASE_URL": url, "HOUSEKEEPING_MINUTES": "0"}
     started: list[subprocess.Popen[bytes]] = []
 
-    def start() -> subprocess.Popen[bytes]:
-        program = [sys.executable, "manage.py", "worker"]
+    def start(*arguments: str) -> subprocess.Popen[bytes]:
+        program = [sys.executable, "manage.py", "worker", *arguments]
         started.append(subprocess.Popen(program, cwd=settings.BASE_DIR, env=environment))
         return started[-1]
 
@@ -98,3 +98,7 @@ def test_two_workers_run_a_job_once_and_survive_the_loss_of_their_connections(wo
     assert set(PersonExport.objects.values_list("pk", "status", "attempts")) == {
         (export.pk, ExportStatus.READY, 1) for export in exports
     }
+
+
+def test_a_worker_stops_when_its_parent_has_ended(worker: Any) -> None:
+    assert worker("--parent", "1").wait(PATIENCE_SECONDS) == 0

@@ -176,7 +176,7 @@ def samples(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
 @pytest.mark.processes
 def test_counts_of_ended_processes_move_to_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = """
-definitions.restarts.labels("worker").inc(2)
+definitions.restarts.labels("web").inc(2)
 definitions.statement_seconds.add([1] + 13 * [0] + [2], 25.5)
 definitions.streams_open.set(7)
 definitions.log_read_at.set({})
@@ -185,7 +185,7 @@ definitions.log_read_at.set({})
         write_metrics(tmp_path, code.format(time))
     found = samples(tmp_path, monkeypatch)
     assert found == samples(tmp_path, monkeypatch)
-    assert found['process_restarts_total{"process": "worker"}'] == 6
+    assert found['process_restarts_total{"process": "web"}'] == 6
     assert found["statement_seconds_count{}"] == 9
     assert found["statement_seconds_sum{}"] == 76.5
     assert found['statement_seconds_bucket{"le": "0.0005"}'] == 3
@@ -201,9 +201,9 @@ definitions.log_read_at.set({})
 
 @pytest.mark.processes
 def test_a_file_that_cannot_be_read_loses_only_its_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_metrics(tmp_path, 'definitions.restarts.labels("worker").inc()')
+    write_metrics(tmp_path, 'definitions.restarts.labels("web").inc()')
     (tmp_path / "counter_999999999.db").write_bytes(b"\xff\xff\x00\x00" + b"\xff" * 64)
-    assert samples(tmp_path, monkeypatch)['process_restarts_total{"process": "worker"}'] == 1
+    assert samples(tmp_path, monkeypatch)['process_restarts_total{"process": "web"}'] == 1
 
 
 def test_a_start_deletes_the_files_of_the_last_run_but_not_those_of_running_processes(tmp_path: Path) -> None:

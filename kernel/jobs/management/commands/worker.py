@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from kernel import fingerprints
@@ -14,8 +15,8 @@ from kernel.jobs.worker import serve
 
 class Command(BaseCommand):
     help = (
-        "Run the jobs of the queue until SIGTERM or Ctrl-C. A running service starts one; any number of hosts may run "
-        "it. Each job runs in a process of its own. A job that is stopped, or whose worker ends, goes on elsewhere."
+        "Run the jobs of the queue, and deliver webhooks and mails, until SIGTERM or Ctrl-C. A running service starts "
+        "one; any number of hosts may run it. What its end interrupts goes on elsewhere, or after the next start."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,7 +26,9 @@ class Command(BaseCommand):
         if options["parent"] is None:
             # `make run` has checked them; a start by hand has not.
             fingerprints.require_known_secrets()
+            # It may have the environment of a service that runs on another host, with its stream process.
+            settings.STREAMS = False
         asyncio.run(serve(options["parent"]))
-        # Threads that wait for PostgreSQL do not delay the end.
+        # Threads that wait for PostgreSQL, or for a mail server, do not delay the end.
         sys.stdout.flush()
         os._exit(0)
