@@ -175,6 +175,7 @@ class Host:
             name=platform.node()[:HOST_MAX],
             concurrency=places,
             fetch_job_polling_interval=POLL_SECONDS,
+            abort_job_polling_interval=POLL_SECONDS,
             update_heartbeat_interval=HEARTBEAT_SECONDS,
             stalled_worker_timeout=STALLED_SECONDS,
             shutdown_graceful_timeout=0.1,
