@@ -7,7 +7,7 @@ bin := .venv/bin
 checks := style layers prose security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all busy bench bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk trace changes consistency check $(checks) faults cluster cluster-faults containers fuzz mutants translations lock venv python
+.PHONY: help run test test-all busy bench bench-ratios bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk trace changes consistency check $(checks) faults cluster cluster-faults containers fuzz mutants translations lock venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
@@ -16,6 +16,7 @@ help:
 	@echo 'make busy    the tests ten times in a row beside a busy loop on each core (TESTS="tests/faults", TIMES=3)'
 	@echo 'make check   style, types, layers, documents, migrations, deployment, API description, security'
 	@echo 'make bench   measure requests per second with a million posts (BENCH="--posts 10000 --seconds 2 --rounds 1" for a short run)'
+	@echo 'make bench-ratios   measure in four minutes the five ratios that a change must not make worse'
 	@echo 'make bench-pages   measure each page of the account area beside 10,000 sites and 1,000 agents'
 	@echo 'make bench-desk   measure each page of the desk beside ten million posts (BENCH="--posts 100000")'
 	@echo 'make bench-import   measure an import of 100,000 posts, its memory, and its undoing (BENCH="--posts 5000", "--gigabytes 2", "--posts 1000000 --levels")'
@@ -56,6 +57,9 @@ busy: venv
 
 bench: venv
 	@exec $(bin)/python -m tests.benchmarks $(BENCH)
+
+bench-ratios: venv
+	@exec $(bin)/python -m tests.benchmarks --ratios $(BENCH)
 
 bench-pages: venv
 	@exec $(bin)/python -m tests.benchmarks.pages $(BENCH)

@@ -141,8 +141,9 @@ class PublicRead(NamedTuple):
 
     def response(self) -> HttpResponse | None:
         """The response of the view, or its refusal; None for a defect."""
-        view = self.match.func.cls(**self.match.func.initkwargs)
-        view.action = self.match.func.actions["get"]
+        function: Any = self.match.func
+        view = function.cls(**function.initkwargs)
+        view.action = function.actions["get"]
         view.request = request = PublicRequest(self.environ)
         view.args, view.kwargs = self.match.args, self.match.kwargs
         # Django does so at the start of a request.
