@@ -183,7 +183,7 @@ def decided(client: Client, sent: dict[str, Any]) -> str:
 
 
 def test_the_lists_with_actions_take_many_rows() -> None:
-    bounded = {"Move", "BulkJob"}
+    bounded = {"Move", "BulkJob", "QueuedJob"}
     found = {
         model.__name__
         for model, rows in admin.site._registry.items()

@@ -51,7 +51,7 @@ def primary_switched(stack: Stack) -> None:
     stack.later(lambda: stack.postgres.rejoin(old))
 
 
-def primary_switched_beside_jobs(stack: Stack) -> None:
+def switched_beside_jobs(stack: Stack) -> None:
     """A job of each kind is running, or waits."""
     jobs = Stage(stack.environment)
     begun = jobs.django("begin()")
@@ -120,7 +120,7 @@ def network_cut(stack: Stack) -> None:
 FAULTS: dict[Fault, int] = {
     primary_killed: 35,
     primary_switched: 15,
-    primary_switched_beside_jobs: 3,
+    switched_beside_jobs: 3,
     standby_killed: 30,
     redis_failed_over: 40,
     pooler_restarted: 45,

@@ -85,15 +85,18 @@ def tell_wrong(**ids: str) -> None:
 
 
 def _effects(ids: dict[str, str]) -> Iterator[tuple[str, bool]]:
-    archives: tuple[type[Archive], ...] = (PersonExport, AccountRecord)
-    for model in archives:
-        (archive,) = model._default_manager.filter(account=ids["author"])
+    author = Account.objects.get(pk=ids["author"])
+    archives: tuple[Archive, ...] = (
+        PersonExport.objects.get(account=author),
+        AccountRecord.objects.get(account=author),
+    )
+    for archive in archives:
         yield str(archive._meta.verbose_name), archive.status == "ready" and _is_whole(archive)
     yield "erasure", not Account.objects.filter(pk=ids["erased"]).exists() and not PersonErasure.objects.exists()
     yield "bystander", _posts(author=ids["bystander"]) == 1
-    job = BulkJob.objects.get(about=ids["author"])
+    job = BulkJob.objects.get(about=author)
     counts = job.done, job.refused, job.changed_rows.values("row_id").distinct().count(), job.changed_rows.count()
-    hidden = Message.objects.filter(author=ids["author"], status=MessageStatus.HIDDEN).count()
+    hidden = Message.objects.filter(author=author, status=MessageStatus.HIDDEN).count()
     yield "job of the desk", job.state == "finished" and (*counts, hidden) == (POSTS, 0, POSTS, POSTS, POSTS)
     for name, status, number in (("imported", "done", POSTS), ("undone", "undone", 0)):
         move = Move.objects.get(pk=ids[name])
