@@ -40,6 +40,7 @@ PRUNERS = [
     "desk.rolling.prune",
     "moving.pruning.prune",
     "oauth.device_grants.prune",
+    "oauth.code_grants.prune",
 ]
 # The commands that the worker runs periodically.
 HOUSEKEEPING = [
