@@ -91,12 +91,14 @@ def _instructions(caller: Caller) -> str:
 def _register(server: MCPServer, tool: Tool, caller: Caller) -> None:
     server.tool(
         name=tool.name,
+        title=tool.title,
         description=tool.description,
         input_schema=_schema_for(tool, caller),
-        output_schema=None if tool.output is None else dict(tool.output),
+        output_schema=dict(tool.output),
         read_only=tool.is_read,
         destructive=None if tool.is_read else tool.is_destructive,
         idempotent=None if tool.is_read else tool.is_idempotent,
+        open_world=tool.has_texts_of_others,
     )(tool.call)
 
 
@@ -105,7 +107,7 @@ def _schema_for(tool: Tool, caller: Caller) -> dict[str, Any]:
     schema = dict(tool.schema)
     schema["properties"] = dict(_properties_for(tool, caller))
     if caller.communities and "communityId" in schema["properties"]:
-        schema["required"] = [*schema["required"], "communityId"]
+        schema["required"] = [*schema.get("required", []), "communityId"]
     return schema
 
 
