@@ -72,7 +72,7 @@ def test_a_client_reads_writes_and_reacts(mcp_endpoint: McpEndpoint, mode: str) 
         assert first is not None
         assert again is not None
         assert (again["postId"], first["replayed"], again["replayed"]) == (first["postId"], False, True)
-        reaction = await client.call_tool("react", {"postId": first["id"], "emoji": "👍"})
+        reaction = await client.call_tool("react", {"postId": first["postId"], "emoji": "👍"})
         assert reaction.structured_content is not None
         assert reaction.structured_content["action"] == "added"
         page = (await client.call_tool("read_page", {"url": url})).structured_content
