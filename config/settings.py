@@ -65,6 +65,7 @@ STREAMS_PER_TOKEN = env.integer("STREAMS_PER_TOKEN", 5, minimum=1)
 
 # Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
+CONTENT_SIGNAL = env.content_signal("CONTENT_SIGNAL", "search=yes, ai-input=yes, ai-train=no")
 
 # Secrets. During a rotation the previous value is accepted as well.
 SECRET_KEY = secrets.read("SECRET_KEY", data=DATA_DIR, debug=DEBUG)
@@ -143,6 +144,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # The first, so that every response and every log line has the id.
     "kernel.api.middleware.RequestIdMiddleware",
+    "kernel.api.middleware.ProblemMiddleware",
     # Requests of the API take the short way below; those after it are of pages.
     "kernel.api.chain.ApiMiddleware",
     "kernel.api.middleware.ContentSecurityPolicyMiddleware",
