@@ -66,6 +66,8 @@ STREAMS_PER_TOKEN = env.integer("STREAMS_PER_TOKEN", 5, minimum=1)
 # Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
 CONTENT_SIGNAL = env.content_signal("CONTENT_SIGNAL", "search=yes, ai-input=yes, ai-train=no")
+SERVICE_NAME = env.text("SERVICE_NAME", "Community Messaging")  # on the start page of a service without the demo
+IMPRINT_URL, TERMS_URL, PRIVACY_URL = env.link("IMPRINT_URL"), env.link("TERMS_URL"), env.link("PRIVACY_URL")
 
 # Secrets. During a rotation the previous value is accepted as well.
 SECRET_KEY = secrets.read("SECRET_KEY", data=DATA_DIR, debug=DEBUG)
@@ -74,8 +76,7 @@ ROOT_KEY_PREVIOUS = secrets.read_previous("ROOT_KEY", data=DATA_DIR)
 TOKEN_PEPPER = secrets.read("TOKEN_PEPPER", data=DATA_DIR, debug=DEBUG)
 TOKEN_PEPPER_PREVIOUS = secrets.read_previous("TOKEN_PEPPER", data=DATA_DIR)
 
-# Its signing key is derived from SECRET_KEY.
-SIMPLE_JWT = derived.jwt_settings(SECRET_KEY)
+SIMPLE_JWT = derived.jwt_settings(SECRET_KEY)  # its signing key is derived
 
 # What people may do.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
@@ -273,8 +274,7 @@ LOGIN_URL = "/account/sign-in/"
 # `messaging` check handles, passwords and codes.
 DAY = 24 * 3600
 
-# Whether super admins need a second factor.
-ADMIN_MFA = env.flag("ADMIN_MFA", default=False)
+ADMIN_MFA = env.flag("ADMIN_MFA", default=False)  # whether super admins need a second factor
 
 SESSION_ENGINE = "kernel.pages.sessions"
 # The row of a session ends, at the latest, so long after its last use (see account_area.sign_in.sessions).
@@ -369,13 +369,13 @@ DOMAIN_RESOLVER = env.resolver("DOMAIN_RESOLVER")  # of the name server to ask; 
 # Seconds in which the record of a host has to be found.
 DOMAIN_TIMEOUT = 5.0
 
-# Metrics and log lines.
-# A port of their own, or /metrics for these addresses and networks; without both, nothing is counted.
+# Metrics have a port of their own, or /metrics for these addresses and networks; without both, nothing is counted.
 METRICS_PORT = env.integer("METRICS_PORT", 0, maximum=65535)
 METRICS_ALLOWED = env.networks("METRICS_ALLOWED")
 METRICS = bool(METRICS_PORT or METRICS_ALLOWED)
-# A line for each request.
+# A line for each request, of successful reads for each ACCESS_LOG_READS-th.
 ACCESS_LOG = env.flag("ACCESS_LOG", default=False)
+ACCESS_LOG_READS = env.integer("ACCESS_LOG_READS", 1, minimum=1, maximum=1_000_000)
 # A line for each statement that takes so many milliseconds; 0: for none.
 SLOW_STATEMENT_MS = env.integer("SLOW_STATEMENT_MS", 1000)
 
