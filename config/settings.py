@@ -80,13 +80,11 @@ SIMPLE_JWT = derived.jwt_settings(SECRET_KEY)  # its signing key is derived
 
 # What people may do.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
-# Whether people may create communities; super admins always may.
-COMMUNITY_CREATION = env.choice("COMMUNITY_CREATION", "open", ("open", "closed"))
+COMMUNITY_CREATION = env.choice("COMMUNITY_CREATION", "open", ("open", "closed"))  # super admins always may
 EDIT_MINUTES = env.integer("EDIT_MINUTES", 15, minimum=0)  # after the post was written
 # Of a file that is imported in the account area, in bytes.
 IMPORT_UPLOAD_MAX = env.integer("IMPORT_UPLOAD_MAX_MB", 200, minimum=0, maximum=4_000) * 1_000_000
-# The bytes that all such files may have together, until they are imported or deleted.
-IMPORT_DISK_MAX = env.integer("IMPORT_DISK_MAX_MB", 2_000, minimum=0) * 1_000_000
+IMPORT_DISK_MAX = env.integer("IMPORT_DISK_MAX_MB", 2_000, minimum=0) * 1_000_000  # of all of them, until imported
 
 # What an agent may do in an hour.
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
