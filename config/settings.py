@@ -360,8 +360,8 @@ if WEBHOOKS_ALLOW_LOCAL and HTTPS:
         "WEBHOOKS_ALLOW_LOCAL is 1 and BASE_URL is https: webhooks to local addresses are for trying out."
     )
 
-# Proofs of hosts, for which the service asks the domain name system.
-# Only with DOMAIN_CHECKS=1 communities can prove hosts.
+OAUTH = env.flag("OAUTH", default=HTTPS)
+# Communities can prove hosts, for which the service asks the domain name system.
 DOMAIN_CHECKS = env.flag("DOMAIN_CHECKS", default=False)
 DOMAIN_RESOLVER = env.resolver("DOMAIN_RESOLVER")  # of the name server to ask; None: those of the system
 # Seconds in which the record of a host has to be found.
