@@ -174,7 +174,8 @@ def _shortened(item: dict[str, Any], text_max: int, field_max: int) -> dict[str,
 def own_post(answer: Answer) -> dict[str, Any]:
     """What a write of one's own post returns."""
     fields = {name: answer.json.get(name) for name in OWN_FIELDS}
-    return without_empty(post_result(fields)) | write_facts(answer)
+    written: dict[str, Any] = without_empty(post_result(fields))
+    return written | write_facts(answer)
 
 
 def write_facts(answer: Answer) -> dict[str, Any]:

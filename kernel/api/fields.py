@@ -94,7 +94,7 @@ class Integer(serializers.IntegerField):
         bounds = {"at least": min_value, "at most": max_value}
         known = " and ".join(f"{words} {bound}" for words, bound in bounds.items() if bound is not None)
         message = f"Send a number, {known}." if known else "Send a number."
-        messages = dict.fromkeys(("invalid", "min_value", "max_value"), message)
+        messages: dict[str, Any] = dict.fromkeys(("invalid", "min_value", "max_value"), message)
         super().__init__(min_value=min_value, max_value=max_value, error_messages=messages, **kwargs)
 
     def to_internal_value(self, data: Any) -> int:

@@ -15,14 +15,13 @@ from django.core.exceptions import DisallowedHost
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.utils.cache import patch_vary_headers
 from django.utils.module_loading import import_string
 
 from kernel.api.chain import NO_OPERATION, NO_PAGE_POLICY
 from kernel.api.exception_handler import error_response
 from kernel.api.exceptions import ApiError, InvalidInput, LengthRequired, PayloadTooLarge
 from kernel.api.request_bodies import content_length
-from kernel.api.requests import JSON_TYPE, Response
+from kernel.api.requests import JSON_TYPE, PROBLEM_TYPE, Response
 from kernel.api.strict_json import BODY_MAX
 from kernel.cache.rendering import to_json
 from kernel.metrics.exposition import OPERATION
@@ -70,7 +69,6 @@ ADMIN_POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'"
 )
-PROBLEM_TYPE = "application/problem+json"
 WRONG_HOST = "Use the address of this service: the Host header names another one (operators: see ALLOWED_HOSTS)."
 
 
@@ -95,14 +93,12 @@ class ProblemMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if isinstance(response, Response) and response.error is not None:
-            patch_vary_headers(response, ["Accept"])
-            if _accepts_problems(request):
-                body = response.error.body()
-                # The state of the request, embed or post, which RFC 9457 leaves no place for.
-                state = {"state": body.pop("status")} if "status" in body else {}
-                response.content = to_json({**_problem(response.error), **body, **state})
-                response.headers["Content-Type"] = PROBLEM_TYPE
+        if isinstance(response, Response) and response.error is not None and _accepts_problems(request):
+            body = response.error.body()
+            # The state of the request, embed or post, which RFC 9457 leaves no place for.
+            state = {"state": body.pop("status")} if "status" in body else {}
+            response.content = to_json({**_problem(response.error), **body, **state})
+            response.headers["Content-Type"] = PROBLEM_TYPE
         return response
 
 
