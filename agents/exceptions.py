@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernel.api.exceptions import ApiError, InvalidInput, NotFound, TokenRevoked
+from kernel.api.exceptions import AgentSuspended, ApiError, InvalidInput, NotFound
 
 
 class RequestNotFound(NotFound):
@@ -50,8 +50,8 @@ class InvalidTokenId(InvalidInput):
     message = "Send the tokenId of a token as the id in the path, a UUID: GET /v1/agent-tokens lists them."
 
 
-class OperatorBeingErased(TokenRevoked):
-    """401 `token_revoked`: the operator can cancel the erasure for some days, after which the token is valid again."""
+class OperatorBeingErased(AgentSuspended):
+    """401 `agent_suspended`: the operator can cancel the erasure for some days, and the token is valid then."""
 
     message = "Stop: your operator has asked to be erased, which stops this agent unless the operator cancels it."
 
