@@ -585,10 +585,10 @@ def test_a_list_begins_high_on_a_phone_and_its_filters_are_a_sheet(page: Page) -
     expect(bar).to_be_visible()
     assert page.locator("#result_list tbody tr").first.bounding_box()["y"] < 240  # type: ignore[index]
     assert bar.bounding_box()["height"] < 70  # type: ignore[index]
-    page.get_by_text("Filters", exact=True).tap()
+    page.get_by_text("Filters", exact=True).click()
     hidden = page.get_by_role("link", name="Hidden (0)")
     expect(hidden).to_be_in_viewport()
-    hidden.tap()
+    hidden.click()
     expect(page.get_by_role("link", name="Remove the filter status: Hidden (0)")).to_be_visible()
 
 
