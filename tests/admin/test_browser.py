@@ -588,6 +588,13 @@ def test_a_list_begins_high_on_a_phone_and_its_filters_are_a_sheet(page: Page) -
     page.get_by_text("Filters", exact=True).click()
     hidden = page.get_by_role("link", name="Hidden (0)")
     expect(hidden).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(hidden).to_be_hidden()
+    expect(page.get_by_text("Filters", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", level=1).click()
+    expect(hidden).to_be_hidden()
+    page.get_by_text("Filters", exact=True).click()
     hidden.click()
     expect(page.get_by_role("link", name="Remove the filter status: Hidden (0)")).to_be_visible()
 
