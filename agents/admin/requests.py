@@ -112,7 +112,7 @@ def _warnings(row: AgentRequest, rejected: int, refused: int) -> Any:
         yield f"{refused} refused calls", "bad"
 
 
-ASKED: tuple[str, dict[str, list[str]]] = (
+ASKED: Any = (
     "Requested permissions",
     {"fields": ["permissions", "communities", "granted"]},
 )
