@@ -265,7 +265,7 @@ class MessageAdmin(DecidingAdmin):
 
     @admin.display(description="post")
     def excerpt(self, row: Message) -> str:
-        """The text without its Markdown: how it looks to a reader is in the fold-out and on the page of the post."""
+        """The beginning without Markdown: the fold-out and the page of the post have the text as it was written."""
         text = " ".join(to_plain(row.content[: 2 * EXCERPT]).split()) if row.content else str(row)
         return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"
 
