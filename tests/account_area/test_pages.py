@@ -38,7 +38,7 @@ OF_THE_API_AND_THE_ADMIN = {
     *("embed_not_active", "file_refused", "idempotency_in_progress", "idempotency_key_reused", "import_undone"),
     "other_hosts",
     *("internal_error", "invalid_credentials", "invalid_emoji", "invalid_idempotency_key", "invalid_input"),
-    *("invalid_payload", "invalid_second_factor", "invalid_token", "invalid_url", "job_finished"),
+    *("invalid_payload", "invalid_second_factor", "invalid_token", "invalid_url", "job_ended", "job_finished"),
     *("length_required", "not_acceptable", "not_authenticated", "own_account", "panel_required"),
     *("panel_session_ended", "parent_not_found", "quote_not_found", "recent_sign_in_required"),
     *("second_factor_required", "streams_disabled", "super_admin_required", "token_expired", "token_revoked"),
