@@ -367,6 +367,9 @@ DOMAIN_RESOLVER = env.resolver("DOMAIN_RESOLVER")  # of the name server to ask; 
 # Seconds in which the record of a host has to be found.
 DOMAIN_TIMEOUT = 5.0
 
+# Whether embeds may name an address of public keys for the tokens of their sites, which the service reads.
+SSO_JWKS = env.flag("SSO_JWKS", default=False)
+
 # Metrics and log lines.
 # A port of their own, or /metrics for these addresses and networks; without both, nothing is counted.
 METRICS_PORT = env.integer("METRICS_PORT", 0, maximum=65535)

@@ -1,5 +1,7 @@
 """Sends one request over a connection of its own: to an address that was checked, without redirects and proxies.
 
+Webhooks are sent so, and documents that sites name are read so.
+
 The standard library's and other HTTP clients resolve a name when they connect, after any check, and limit the time of
 each read and not of the request. So the connection is made here, and h11 writes and parses HTTP.
 
@@ -168,7 +170,9 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], challenge: str
         receiver = Receiver.of(url)
         addresses = await _resolve(receiver, ends=ends)
         async with asyncio.timeout_at(ends):
-            status, answer = await _post(receiver, addresses, body, headers, ends=ends, reads=bool(challenge))
+            request = _request(receiver, {"Content-Length": str(len(body)), **headers}, method="POST")
+            reads = ANSWER_MAX if challenge else 0
+            status, answer = await _send(receiver, addresses, request, body, ends=ends, reads=reads)
         error = _error_of(status)
         if challenge and not error and not is_answered(answer, challenge):
             error = DeliveryError.CHALLENGE_FAILED
@@ -180,6 +184,30 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], challenge: str
         # The settings allow this URL no more.
         error = DeliveryError.ADDRESS_NOT_ALLOWED
     return Outcome(status, error, int((time.monotonic() - began) * 1000))
+
+
+def read_document(url: str, *, most: int) -> bytes:
+    """The body of a 2xx response to a GET, within SECONDS and at most so many bytes. Raises NotSent."""
+    return asyncio.run(_read_document(url, most=most))
+
+
+async def _read_document(url: str, *, most: int) -> bytes:
+    ends = asyncio.get_running_loop().time() + SECONDS
+    try:
+        receiver = Receiver.of(url)
+        addresses = await _resolve(receiver, ends=ends)
+        async with asyncio.timeout_at(ends):
+            request = _request(receiver, {"User-Agent": "community-messaging"}, method="GET")
+            status, content = await _send(receiver, addresses, request, b"", ends=ends, reads=most)
+    except TimeoutError:
+        raise NotSent(DeliveryError.TIMEOUT) from None
+    except ValueError:
+        raise NotSent(DeliveryError.ADDRESS_NOT_ALLOWED) from None
+    if error := _error_of(status):
+        raise NotSent(error)
+    if len(content) > most:
+        raise NotSent(DeliveryError.INVALID_RESPONSE)
+    return content
 
 
 def is_answered(answer: bytes, challenge: str) -> bool:
@@ -215,12 +243,12 @@ async def _resolve(receiver: Receiver, *, ends: float) -> list[str]:
         raise NotSent(DeliveryError.ADDRESS_NOT_ALLOWED) from None
 
 
-async def _post(
-    receiver: Receiver, addresses: list[str], body: bytes, headers: Mapping[str, str], *, ends: float, reads: bool
+async def _send(
+    receiver: Receiver, addresses: list[str], request: h11.Request, body: bytes, *, ends: float, reads: int
 ) -> tuple[int, bytes]:
     reader, writer = await _connect(receiver, addresses, ends=ends)
     try:
-        return await _exchange(reader, writer, _request(receiver, body, headers), body, reads=reads)
+        return await _exchange(reader, writer, request, body, reads=reads)
     except ssl.SSLError:
         raise NotSent(DeliveryError.TLS_FAILED) from None
     except OSError as failure:
@@ -260,15 +288,15 @@ async def _connect_to(receiver: Receiver, address: str) -> tuple[asyncio.StreamR
     )
 
 
-def _request(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> h11.Request:
-    sent = {"Host": receiver.authority, "Content-Length": str(len(body)), "Connection": "close", **headers}
-    return h11.Request(method="POST", target=receiver.target, headers=list(sent.items()))
+def _request(receiver: Receiver, headers: Mapping[str, str], *, method: str) -> h11.Request:
+    sent = {"Host": receiver.authority, "Connection": "close", **headers}
+    return h11.Request(method=method, target=receiver.target, headers=list(sent.items()))
 
 
 async def _exchange(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: h11.Request, body: bytes, *, reads: bool
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: h11.Request, body: bytes, *, reads: int
 ) -> tuple[int, bytes]:
-    """Send the request and return the status of the response, and its body if it is read."""
+    """Send the request and return the status of the response, and its body up to `reads` bytes or a little more."""
     http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_MAX)
     for event in (request, h11.Data(data=body), h11.EndOfMessage()):
         writer.write(http.send(event) or b"")
@@ -280,14 +308,14 @@ async def _exchange(
             status = answer.status_code
         elif isinstance(answer, h11.Data):
             content += bytes(answer.data)
-        if status and (not reads or isinstance(answer, h11.EndOfMessage) or len(content) > ANSWER_MAX):
+        if status and (not reads or isinstance(answer, h11.EndOfMessage) or len(content) > reads):
             return status, content
         if answer is h11.NEED_DATA:
             data = await reader.read(READ_BYTES)
             received += len(data)
             http.receive_data(data)
         # Responses of 1xx precede the final one, in any number.
-        if received > HEADERS_MAX + ANSWER_MAX or isinstance(answer, h11.ConnectionClosed):
+        if received > HEADERS_MAX + max(reads, ANSWER_MAX) or isinstance(answer, h11.ConnectionClosed):
             raise NotSent(DeliveryError.INVALID_RESPONSE)
 
 
