@@ -350,8 +350,8 @@ EMAIL_TIMEOUT = 10
 EMAIL_HELO = env.greeting("EMAIL_HELO")
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "Community Messaging <no-reply@localhost>")
 
-# Webhooks.
-# Whether the service sends webhooks to other machines.
+# Whether the service sends webhooks to other machines, and reads public keys of sites there.
+SSO_JWKS = env.flag("SSO_JWKS", default=False)
 WEBHOOKS = env.flag("WEBHOOKS", default=False)
 WEBHOOKS_ALLOW_LOCAL = env.flag("WEBHOOKS_ALLOW_LOCAL", default=False)
 
@@ -366,9 +366,6 @@ DOMAIN_CHECKS = env.flag("DOMAIN_CHECKS", default=False)
 DOMAIN_RESOLVER = env.resolver("DOMAIN_RESOLVER")  # of the name server to ask; None: those of the system
 # Seconds in which the record of a host has to be found.
 DOMAIN_TIMEOUT = 5.0
-
-# Whether embeds may name an address of public keys for the tokens of their sites, which the service reads.
-SSO_JWKS = env.flag("SSO_JWKS", default=False)
 
 # Metrics and log lines.
 # A port of their own, or /metrics for these addresses and networks; without both, nothing is counted.

@@ -177,6 +177,9 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
     REQUIRED_FIELDS = ["name"]
 
     class Meta:
+        indexes = [
+            models.Index("site_community", condition=Q(site_community__isnull=False), name="accounts_of_sites"),
+        ]
         constraints = [
             models.CheckConstraint(condition=models.Q(kind__in=AccountKind.values), name="account_kind_known"),
             # An agent's rights are those of its tokens, which can be narrowed and revoked.

@@ -29,9 +29,13 @@ SITE_OWNERS = {
     "checkHost",
     "listHosts",
     "removeHost",
+    "deleteSiteSecret",
+    "getSiteTokenCheck",
+    "rotateSiteSecret",
 }
 WIDGETS = {"getEmbedClientConfig", "getEmbedConfig", "ingestAnalyticsEvent"}
 WIDGETS |= {"createPanelSession", "createPanelToken", "endPanelSession", "getImportedPost", "getOwnModeration"}
+WIDGETS |= {"exchangeSiteToken"}
 FEED_READERS = {"getCommunityAtomFeed", "getCommunityJsonFeed", "getPageAtomFeed", "getPageJsonFeed"}
 OF_OTHERS = SUPER_ADMINS | SITE_OWNERS | WIDGETS | FEED_READERS
 # Read by `follow`, which builds the paths from a channel.

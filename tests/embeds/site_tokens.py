@@ -49,8 +49,12 @@ class Site:
     def token(self, *, key: Any = None, algorithm: str = "HS256", headers: Any = None, **changes: Any) -> str:
         return jwt.encode(self.claims(**changes), key or self.secret, algorithm=algorithm, headers=headers)
 
-    def send(self, token: str, **options: Any) -> Answer:
-        return Api().post(EXCHANGE, {"embedId": str(self.embed.pk), "token": token}, **options)
+    def body(self, token: str = "") -> dict[str, str]:
+        """That of an exchange; without a token, of a good one."""
+        return {"embedId": str(self.embed.pk), "token": token or self.token()}
+
+    def send(self, token: str) -> Answer:
+        return Api().post(EXCHANGE, self.body(token))
 
     def sign_in(self, **changes: Any) -> Any:
         """The response to a good token."""
