@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import jwt
 
-from embeds.models import SiteAccount
+from embeds.models import Embed, SiteAccount
+from embeds.services import update_embed
 from embeds.site_accounts.keys import rotate_secret
 from messaging.communities.moderators import appoint
 from messaging.models import Account, Community
@@ -29,12 +30,15 @@ def own_community(owner: Account, **fields: Any) -> Community:
 class Site:
     """An embed of a moderator whose site has a secret."""
 
-    def __init__(self, community: Community | None = None, **fields: Any) -> None:
-        self.owner = PersonFactory()
-        self.community = community or own_community(self.owner)
-        if community is not None:
-            appoint(community, self.owner)
-        self.embed = an_embed(self.owner, community_id=self.community.pk, **{"sign_in": "own"} | fields)
+    def __init__(self, community: Community | None = None, embed: Embed | None = None, **fields: Any) -> None:
+        """`embed`: one that exists, whose owner has to moderate its community."""
+        self.owner = embed.owner if embed else PersonFactory()
+        self.community = embed.community if embed else community or CommunityFactory()
+        appoint(self.community, self.owner)
+        fields = {"sign_in": "own"} | fields
+        self.embed = embed or an_embed(self.owner, community_id=self.community.pk, **fields)
+        if embed:
+            update_embed(embed_id=embed.pk, owner=self.owner, **fields)
         self.secret = rotate_secret(embed_id=self.embed.pk, owner=self.owner)[1]
         self.api = Api.as_signed_in(self.owner)
         self.path = f"/api/embeds/instances/{self.embed.pk}"
