@@ -7,7 +7,7 @@ bin := .venv/bin
 checks := style layers prose security types deployment migrations description
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all busy bench bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk trace changes consistency check $(checks) faults cluster cluster-faults containers fuzz mutants translations lock venv python
+.PHONY: help run test test-all busy bench bench-ratios bench-pages bench-desk bench-import bench-partitions bench-releases journey-desk trace changes consistency check $(checks) faults cluster cluster-faults containers fuzz mutants translations lock platforms venv python
 
 help:
 	@echo 'make run     start everything on this machine (PORT=8000, DATA_DIR=.data, DEMO=1, DATABASE_URL, REDIS_URL)'
@@ -16,6 +16,7 @@ help:
 	@echo 'make busy    the tests ten times in a row beside a busy loop on each core (TESTS="tests/faults", TIMES=3)'
 	@echo 'make check   style, types, layers, documents, migrations, deployment, API description, security'
 	@echo 'make bench   measure requests per second with a million posts (BENCH="--posts 10000 --seconds 2 --rounds 1" for a short run)'
+	@echo 'make bench-ratios   measure in four minutes the five ratios that a change must not make worse'
 	@echo 'make bench-pages   measure each page of the account area beside 10,000 sites and 1,000 agents'
 	@echo 'make bench-desk   measure each page of the desk beside ten million posts (BENCH="--posts 100000")'
 	@echo 'make bench-import   measure an import of 100,000 posts, its memory, and its undoing (BENCH="--posts 5000", "--gigabytes 2", "--posts 1000000 --levels")'
@@ -32,6 +33,7 @@ help:
 	@echo 'make containers   build the image, and run compose.yaml with podman (root; BUILD_OPTIONS for buildah)'
 	@echo 'make fuzz    send a hundred thousand generated requests to a running service, and hunt for texts that cost much'
 	@echo 'make translations   collect the texts of pages and mails, and compile their translations (needs gettext)'
+	@echo 'make platforms   whether the locked packages can be installed with Python 3.11 to 3.14 on Linux and macOS (needs uv)'
 	@echo 'make lock    choose new versions of the dependencies (needs uv)'
 
 run: python
@@ -56,6 +58,9 @@ busy: venv
 
 bench: venv
 	@exec $(bin)/python -m tests.benchmarks $(BENCH)
+
+bench-ratios: venv
+	@exec $(bin)/python -m tests.benchmarks --ratios $(BENCH)
 
 bench-pages: venv
 	@exec $(bin)/python -m tests.benchmarks.pages $(BENCH)
@@ -155,6 +160,16 @@ lock:
 		pyproject.toml --output-file requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
 		--constraint requirements.lock pyproject.toml --group dev --output-file requirements-dev.lock
+
+# rcssmin and rjsmin are built from source on macOS. For Macs with an Intel processor, cryptography has no wheel.
+platforms:
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; for platform in x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin; do \
+		for version in 3.11 3.12 3.13 3.14; do \
+			uv pip install --quiet --dry-run --only-binary :all: --no-binary rcssmin --no-binary rjsmin \
+				--target "$$folder" --require-hashes --python-version $$version --python-platform $$platform -r requirements.lock \
+				&& echo "$$platform, Python $$version: every package can be installed" || failed=1; \
+		done; \
+	done; test -z "$$failed"
 
 translations: venv
 	@env DEBUG=1 $(bin)/python manage.py makemessages --locale ar --locale de --locale es --locale fr --locale ja --locale pt --locale zh_Hans \

@@ -367,13 +367,13 @@ DOMAIN_RESOLVER = env.resolver("DOMAIN_RESOLVER")  # of the name server to ask; 
 # Seconds in which the record of a host has to be found.
 DOMAIN_TIMEOUT = 5.0
 
-# Metrics and log lines.
-# A port of their own, or /metrics for these addresses and networks; without both, nothing is counted.
+# Metrics have a port of their own, or /metrics for these addresses and networks; without both, nothing is counted.
 METRICS_PORT = env.integer("METRICS_PORT", 0, maximum=65535)
 METRICS_ALLOWED = env.networks("METRICS_ALLOWED")
 METRICS = bool(METRICS_PORT or METRICS_ALLOWED)
-# A line for each request.
+# A line for each request, of successful reads for each ACCESS_LOG_READS-th.
 ACCESS_LOG = env.flag("ACCESS_LOG", default=False)
+ACCESS_LOG_READS = env.integer("ACCESS_LOG_READS", 1, minimum=1, maximum=1_000_000)
 # A line for each statement that takes so many milliseconds; 0: for none.
 SLOW_STATEMENT_MS = env.integer("SLOW_STATEMENT_MS", 1000)
 

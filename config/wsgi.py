@@ -8,6 +8,7 @@ from django.core.handlers import base
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, reset_queries
 
+from kernel.api.chain import PublicReads
 from kernel.api.operations import query_names
 from kernel.api.request_bodies import drain_request_body
 from kernel.cache.wsgi import cache_responses
@@ -18,7 +19,7 @@ from kernel.probes.wsgi import answer_probes
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-_django = get_wsgi_application()
+_django = PublicReads(get_wsgi_application())
 
 # Receivers that Django runs around each request and this service does not need: it logs no queries, changes no URL
 # configuration, and closes neither caches nor connections. The next request checks the health of its connection.

@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from runtime import postgres_binaries
-from runtime.postgres import Cluster, embedded
+from runtime.postgres import embedded
 
 
 class CannotRun(Exception):
@@ -49,25 +49,11 @@ def check_owner(data: Path) -> None:
         raise CannotRun(f"{found} belongs to {owner}, and would belong to another user then: run this as {owner}.")
 
 
-def check_archive(cluster: Cluster) -> None:
-    """Raises CannotRun if the archive of the log would get a hole."""
-    if cluster.has_archived() and "archive_command" not in cluster.settings:
-        raise CannotRun(
-            "the service archives the log of PostgreSQL, and the environment of this command has no WAL_ARCHIVE: "
-            "set it to that of the service, or start the service once without it"
-        )
-
-
 @contextmanager
 def embedded_postgres(data: Path) -> Iterator[None]:
-    """With sole use of the data folder: it also stops a server that it has found running.
-
-    One with other settings is restarted: it would not archive its log.
-    """
+    """With sole use of the data folder: it also stops a server that it has found running."""
     cluster = embedded(data)
     try:
-        if cluster.is_running() and not cluster.has_settings():
-            cluster.stop()
         cluster.start()
         yield
     finally:
@@ -83,7 +69,5 @@ def postgres_of_command(data: Path, *, is_locked: bool = False) -> Iterator[None
     if embedded(data).is_running():
         yield
         return
-    with nullcontext() if is_locked else sole_use(data):
-        check_archive(embedded(data))
-        with embedded_postgres(data):
-            yield
+    with nullcontext() if is_locked else sole_use(data), embedded_postgres(data):
+        yield

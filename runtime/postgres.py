@@ -5,7 +5,6 @@ ever, all users of a machine share one lock file, and it mistakes any live proce
 """
 
 import logging
-import re
 import shlex
 import shutil
 import time
@@ -17,7 +16,7 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
-from runtime import postgres_binaries, sockets, wal_archive
+from runtime import postgres_binaries, sockets
 from runtime.postgres_binaries import PostgresError
 
 SUPERUSER = "postgres"
@@ -69,15 +68,6 @@ class Cluster:
     def is_running(self) -> bool:
         return postgres_binaries.answers(self.socket_folder)
 
-    def has_settings(self) -> bool:
-        """Whether the server was last started with these settings."""
-        written = "".join(f' "-c" "{name}={value}"' for name, value in self._all_settings().items())
-        return self._last_options().endswith(written)
-
-    def has_archived(self) -> bool:
-        """Whether the server was last started with an archive of its log."""
-        return re.search(r' "archive_command=[^"]', self._last_options()) is not None
-
     def start(self) -> None:
         """Create the cluster, start it and create its database, as far as that has not been done."""
         if not self.is_made():
@@ -85,8 +75,6 @@ class Cluster:
         if not self.is_running():
             # Repeated here, because the programs may have been reinstalled since the folder was created.
             postgres_binaries.hand_over(self.folder)
-            if "archive_command" in self.settings:
-                wal_archive.prepare()
             if self.socket_folder != self.folder:
                 sockets.prepare(self.socket_folder)
             self._forget_dead_server()
@@ -168,11 +156,6 @@ class Cluster:
     def _all_settings(self) -> dict[str, str]:
         return self.settings | {"unix_socket_directories": str(self.socket_folder)}
 
-    def _last_options(self) -> str:
-        """As PostgreSQL writes them: each argument between quotes, without escapes."""
-        file = self.folder / "postmaster.opts"
-        return file.read_text().rstrip("\n") if file.exists() else ""
-
     def _control(self, action: str, *arguments: str) -> None:
         try:
             postgres_binaries.run("pg_ctl", action, "--wait", "--silent", "--pgdata", self.folder, *arguments)
@@ -185,7 +168,7 @@ class Cluster:
 
 def embedded(data: Path) -> Cluster:
     """The cluster of a data folder (DATA_DIR), running or not."""
-    return Cluster(data / "postgres", wal_archive.settings())
+    return Cluster(data / "postgres")
 
 
 def _is_postgres(pid: str) -> bool:

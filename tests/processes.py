@@ -24,7 +24,7 @@ LONG = {
     "tests/documents/test_commands.py": 100,
     "tests/faults/test_faults.py": 70,
     "tests/config/test_make_run.py": 65,
-    "tests/backup/test_drill.py": 60,
+    "tests/backup/test_point_in_time.py": 20,
     "tests/desk/test_look.py": 55,
     "tests/cluster/test_failover.py": 50,
     "tests/cluster/test_stack.py": 45,

@@ -130,12 +130,15 @@ def cache_key(environ: Environ, query_names: QueryNames) -> Key | None:
     path = environ["PATH_INFO"]
     if environ["REQUEST_METHOD"] not in READING or not path.startswith(PREFIXES) or "HTTP_AUTHORIZATION" in environ:
         return None
+    return path, _known_query(environ.get("QUERY_STRING", ""), path, query_names), *variant_of(environ)
+
+
+def variant_of(environ: Environ) -> tuple[str, ...]:
+    """What the headers of a public read depend on."""
     get = environ.get
     origin = get("HTTP_ORIGIN", "")
     return (
-        path,
-        _known_query(get("QUERY_STRING", ""), path, query_names),
-        origin if origin == settings.APP_URL or path.startswith(BY_ORIGIN) else "",
+        origin if origin == settings.APP_URL or environ["PATH_INFO"].startswith(BY_ORIGIN) else "",
         get("HTTP_HOST", ""),
         "https" if get("HTTP_X_FORWARDED_PROTO", "").partition(",")[0].strip() == "https" else "",
     )

@@ -78,6 +78,12 @@ housekeeping_seconds = _gauge(
     "housekeeping_seconds", "How long a command of housekeeping last took.", "command", mode="livemostrecent"
 )
 housekeeping_failures = _counter("housekeeping_failures", "Failed commands of housekeeping.", "command")
+backup_at = _gauge(
+    "backup_success_timestamp_seconds",
+    "When the last backup, or restore drill, of BACKUP_REPORT succeeded; 0: never.",
+    "what",
+    mode="max",
+)
 # The lowest of the workers: each asks for itself, and a part is there if all of them reach it.
 ready = _gauge("ready", "Whether a part that /readyz names is there: 1 or 0.", "part", mode="livemin")
 restarts = _counter("process_restarts", "Processes of the service that ended and were started again.", "process")

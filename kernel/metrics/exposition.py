@@ -18,6 +18,7 @@ from prometheus_client.registry import REGISTRY, Collector
 
 from config.version import VERSION
 from kernel.metrics import definitions, files
+from kernel.metrics.backup_report import successes
 from kernel.metrics.definitions import SECONDS, DurationCounts
 
 # Keys of the WSGI environment: the id of the operation, the status, and the result of the response cache. OUTCOME is
@@ -60,11 +61,11 @@ class ServiceCollector(Collector):
         )
         info.add_metric([VERSION, platform.python_version()], 1)
         yield info
+        for what, at in successes().items():
+            definitions.backup_at.labels(what).set(at)
         folder = files.folder()
         if folder is None:
             yield from (metric for metric in REGISTRY.collect() if metric.name.startswith(definitions.NAMESPACE))
             return
-        with files.locked(folder):
-            files.merge_ended(folder)
-            metrics = list(MultiProcessCollector(None, path=str(folder)).collect())  # type: ignore[no-untyped-call]
-        yield from metrics
+        files.mark_ended(folder)
+        yield from MultiProcessCollector(None, path=str(folder)).collect()  # type: ignore[no-untyped-call]

@@ -1,28 +1,18 @@
 """The files in which the processes of one host share their metrics (the multiprocess mode of `prometheus_client`).
 
-A process that has ended leaves its files. Their counts are added to a common file, so that totals do not go down and
-the number of files is bounded.
+A process that has ended leaves its files, so that totals do not go down; the next start of the service deletes them.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
-import struct
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from operator import add
 from pathlib import Path
 
 import psutil
 
 FOLDER = "metrics"
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-ENDED = "ended"
-# How the values of processes that have ended become one, by kind of file. Files of `gauge_live…` are deleted.
-MERGED: dict[str, Callable[[float, float], float]] = {"counter": add, "histogram": add, "gauge_max": max}
 
 
 def share(data: Path) -> Path:
@@ -40,10 +30,9 @@ def share(data: Path) -> Path:
 
 def clear(folder: Path) -> None:
     """Delete what the last run has left. Before this process counts: in a container it has the id of the last run."""
-    with locked(folder):
-        for file in folder.glob("*.db"):
-            if _pid_of(file) in (None, os.getpid()) or not _runs(file):
-                file.unlink(missing_ok=True)
+    for file in folder.glob("*.db"):
+        if _pid_of(file) in (None, os.getpid()) or not _runs(file):
+            file.unlink(missing_ok=True)
 
 
 def folder() -> Path | None:
@@ -57,64 +46,12 @@ def unshared_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != VARIABLE}
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Nobody else reads or merges files in the block. The lock ends with its process."""
-    with (folder / "lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def mark_ended(folder: Path) -> None:
+    """Let the library forget the gauges of processes that have ended. Their counts stay in their files."""
+    from prometheus_client.multiprocess import mark_process_dead
 
-
-def merge_ended(folder: Path) -> None:
-    """Merge the files of processes that have ended. Call it under the lock."""
-    ended = [file for file in folder.glob("*.db") if _pid_of(file) is not None and not _runs(file)]
-    for kind, combine in MERGED.items():
-        if files := [file for file in ended if file.stem.rpartition("_")[0] == kind]:
-            try:
-                _merge(folder / f"{kind}_{ENDED}.db", files, combine)
-            except OSError:
-                # On a full disk they are read as they are, and merged when there is room.
-                ended = [file for file in ended if file not in files]
-    for file in ended:
-        file.unlink(missing_ok=True)
-
-
-def _merge(target: Path, files: list[Path], combine: Callable[[float, float], float]) -> None:
-    """Raises OSError, and changes nothing then."""
-    from kernel.metrics.allocated import AllocatedDict
-
-    values: dict[str, float] = {}
-    for file in (target, *files):
-        # A process that was killed while it added a value may leave a file that cannot be read.
-        with suppress(FileNotFoundError, RuntimeError, ValueError, struct.error):
-            for key, value in _read(file):
-                values[key] = combine(values.get(key, 0.0), value)
-    if not values:
-        return
-    new = target.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    merged = AllocatedDict(str(new))
-    try:
-        for key, value in values.items():
-            merged.reserve(key)
-            merged.write_value(key, value, 0.0)
-        merged.close()  # type: ignore[no-untyped-call]
-        new.replace(target)
-    finally:
-        new.unlink(missing_ok=True)
-
-
-def _read(file: Path) -> list[tuple[str, float]]:
-    """All entries, or an exception."""
-    from prometheus_client.mmap_dict import MmapedDict
-
-    entries = [
-        (key, value)
-        for key, value, _time, _position in MmapedDict.read_all_values_from_file(file)  # type: ignore[no-untyped-call]
-    ]
-    for key, _value in entries:
-        json.loads(key)
-    return entries
+    for pid in {_pid_of(file) for file in folder.glob("*.db") if not _runs(file)}:
+        mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]
 
 
 def _pid_of(file: Path) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Callable, Iterable
 from time import perf_counter
@@ -18,6 +19,7 @@ StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 # Of responses that no view returns.
 STATIC, OTHER = "static", "other"
+READS = ("GET", "HEAD", "OPTIONS")
 logger = logging.getLogger(__name__)
 
 
@@ -43,19 +45,24 @@ def count_requests(application: Application) -> Application:
 
 
 def log_requests(application: Application) -> Application:
+    """All writes and refusals are logged, and each ACCESS_LOG_READS-th of the other reads."""
+    reads, every = itertools.count(), settings.ACCESS_LOG_READS
+
     def logging_requests(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         started = perf_counter()
         try:
             return application(environ, start_response)
         finally:
-            log(environ, perf_counter() - started)
+            is_read = environ["REQUEST_METHOD"] in READS and outcome(environ)[1] < "400"
+            if not is_read or next(reads) % every == 0:
+                log(environ, perf_counter() - started)
 
     return logging_requests
 
 
 def log(environ: Environ, seconds: float) -> None:
     """One line: no query string and no address, which may be personal data."""
-    operation, status, result = environ.get(OUTCOME) or outcome_of(environ)
+    operation, status, result = outcome(environ)
     fields = {
         "method": environ["REQUEST_METHOD"],
         "path": environ["PATH_INFO"],
@@ -66,6 +73,11 @@ def log(environ: Environ, seconds: float) -> None:
     }
     text = "%(method)s %(path)r %(status)d %(milliseconds).2f ms %(operation)s"
     logger.info(text, fields, extra={"request_id": id_of(environ), "fields": fields})
+
+
+def outcome(environ: Environ) -> Outcome:
+    found: Outcome | None = environ.get(OUTCOME)
+    return found or outcome_of(environ)
 
 
 def outcome_of(environ: Environ) -> Outcome:

@@ -23,7 +23,7 @@ from django.db import transaction
 from kernel.api.pagination import Position
 from kernel.database.sql import current_alias, fetch_all, fetch_one
 from messaging.posts.shown import Shown
-from messaging.word_lists.characters import UNSPACED_LETTER
+from messaging.word_lists.characters import OVERLAYS, UNSPACED
 
 MATCHES_MAX = 1_000
 # The newest posts that are read to learn how common the words are; with COMMON matches among them they are common.
@@ -39,6 +39,21 @@ QUERY = r"""
         '(?<=[^[:space:]])-+|-+(?=[[:space:]]|$)', ' ', 'g'))
 """
 QUOTED = re.compile(r'("[^"]*")')
+# The marks and signs of scripts without spaces are listed, so that each Python searches as the others. The database has
+# the same marks, and ignores those of IGNORED_MARKS.
+UNSPACED_MARKS = (
+    r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064"
+    r"\u1067-\u106d\u1071-\u1074\u1082-\u108d\u108f\u109a-\u109d\u17b4-\u17d3\u17dd\u1a55-\u1a5e\u1a60-\u1a7c\u1a7f"
+    r"\ua9e5\uaa7b-\uaa7d\uaab0\uaab2-\uaab4\uaab7\uaab8\uaabe\uaabf\uaac1\U0001171d-\U0001172b\U00016fe4\U00016ff0\U00016ff1"
+)
+UNSPACED_SIGNS = (
+    r"\u0e3f\u0e4f\u0e5a\u0e5b\u104a-\u104f\u109e\u109f\u17d4-\u17d6\u17d8-\u17db\u19de-\u19ff\u1aa0-\u1aa6\u1aa8-\u1aad"
+    r"\u3030\u3036\u3037\u303d-\u303f\u309b\u309c\u30a0\u30fb\uaa77-\uaa79\uaade\uaadf\U0001173c-\U0001173f\U00016fe2"
+)
+IGNORED_MARKS = rf"{OVERLAYS}\u302a-\u302f\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"
+UNSPACED_LETTER = (
+    rf"(?![{UNSPACED_MARKS}{UNSPACED_SIGNS}{IGNORED_MARKS}])[{UNSPACED}][{UNSPACED_MARKS}{IGNORED_MARKS}]*"
+)
 # Letters of a script without spaces are words of their own, of which only those side by side are meant.
 RUN = re.compile(rf"(-?)((?:{UNSPACED_LETTER})+)")
 # What the index looks up: the words that must occur. It has no positions for phrases, and cannot exclude a word.

@@ -20,9 +20,8 @@ from messaging.posts.exceptions import page_id_needed
 from messaging.posts.message_sizes import messages_by_id
 from messaging.posts.serializers import MessageListSerializer, MessageQuery
 from messaging.posts.shown import without_foreign_quotes
-from messaging.search.queries import SCOPES, Scope, find_matches
+from messaging.search.queries import SCOPES, UNSPACED_LETTER, Scope, find_matches
 from messaging.serializer_fields import PageIdText
-from messaging.word_lists.characters import UNSPACED_LETTER
 
 QUERY_MIN, QUERY_MAX = 2, 200
 LETTER = re.compile(UNSPACED_LETTER)

@@ -1,4 +1,7 @@
-"""`make bench`: loads data, starts the servers, sends requests, prints the table. See docs/performance.md."""
+"""`make bench`: loads data, starts the servers, sends requests, prints the table. See docs/performance.md.
+
+`make bench-ratios` measures nothing but the five ratios that a change must not make worse, in less than four minutes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from config import env
 from runtime.postgres import Cluster, embedded
 from tests.benchmarks import data, load, progress, servers, streams, wrk
 from tests.benchmarks.report import Measured, Round, Table
-from tests.benchmarks.scenarios import Form, Scenario, everything, growing, large, list_of
+from tests.benchmarks.scenarios import RATIOS, Form, Scenario, everything, growing, large, list_of
 from tests.benchmarks.wrk import Request
 from tests.service import ROOT, Service
 
@@ -74,9 +77,12 @@ def etag_of(service: Service, request: Request) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--posts", type=int, default=POSTS[-1], help="how many (default 1,000,000)")
-    parser.add_argument("--seconds", type=int, default=10, help="per round (default 10)")
-    parser.add_argument("--rounds", type=int, default=3, help="the median of the rounds counts (default 3)")
+    parser.add_argument("--ratios", action="store_true", help="only these of 100,000 posts (see `make bench-ratios`)")
+    quick = "--ratios" in sys.argv
+    posts, seconds, rounds = (POSTS[1], 4, 3) if quick else (POSTS[-1], 10, 3)
+    parser.add_argument("--posts", type=int, default=posts, help=f"how many (default {posts:,})")
+    parser.add_argument("--seconds", type=int, default=seconds, help=f"per round (default {seconds})")
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"their median counts (default {rounds})")
     parser.add_argument("--streams", type=int, default=streams.STREAMS, help="with events (default 1,000)")
     parser.add_argument("--idle", type=int, default=streams.IDLE_STREAMS, help="streams without (default 5,000)")
     options = parser.parse_args()
@@ -102,25 +108,24 @@ def bench(cluster: Cluster, home: Path, options: argparse.Namespace) -> bool:
     django.setup()
     call_command("migrate", verbosity=0)
     stages = [posts for posts in POSTS if posts <= options.posts] or [options.posts]
+    stages = stages[-1:] if options.ratios else stages
     with data.connect(cluster.url) as connection:
         load.load(connection, stages[0])
     with servers.running(home, cluster.url) as (bare, services):
         run = Bench(cluster, bare, services, options.seconds)
-        for posts in stages:
-            load.load(run.connection, posts)
-            for row in run.measure(growing(pages=posts // data.POSTS_A_PAGE), rounds=1):
-                _print_rate(f"{posts:>9,} posts: {row.scenario.name}", row)
-        load.load_large(run.connection)
-        deep = data.deep_cursor(run.connection, page=data.BIG, pages=DEEP_PAGES)
-        for row in run.measure(large(run.connection, deep), rounds=1):
-            _print_rate(row.scenario.name, row)
+        if not options.ratios:
+            _measure_sizes(run, stages)
 
         def etag(form: Form) -> str:
             return etag_of(services[form], list_of(0)) if form in services else ""
 
         table, pages = Table(), stages[-1] // data.POSTS_A_PAGE
-        for row in run.measure(everything(run.connection, pages=pages, etag=etag), rounds=options.rounds):
+        scenarios = everything(run.connection, pages=pages, etag=etag)
+        chosen = (one for one in scenarios if one.name in RATIOS or not options.ratios)
+        for row in run.measure(chosen, rounds=options.rounds):
             table.add(row)
+        if options.ratios:
+            return table.is_met
         for form, service in services.items():
             sys.stdout.write(f"memory of a worker, {form}: {servers.memory(service)} MB\n")
     # Alone on the machine, as the other servers would count for the reads beside the streams.
@@ -129,6 +134,18 @@ def bench(cluster: Cluster, home: Path, options: argparse.Namespace) -> bool:
             service, streams=options.streams, idle=options.idle, seconds=options.seconds, rounds=options.rounds
         )
     return table.is_met and has_streams
+
+
+def _measure_sizes(run: Bench, stages: list[int]) -> None:
+    """What must not depend on the number of posts, of replies and of reactions."""
+    for posts in stages:
+        load.load(run.connection, posts)
+        for row in run.measure(growing(pages=posts // data.POSTS_A_PAGE), rounds=1):
+            _print_rate(f"{posts:>9,} posts: {row.scenario.name}", row)
+    load.load_large(run.connection)
+    deep = data.deep_cursor(run.connection, page=data.BIG, pages=DEEP_PAGES)
+    for row in run.measure(large(run.connection, deep), rounds=1):
+        _print_rate(row.scenario.name, row)
 
 
 def _print_rate(name: str, row: Measured) -> None:

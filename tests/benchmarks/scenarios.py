@@ -17,7 +17,10 @@ SAMPLE = 10_000
 REPLAYED = 500
 MIXED_READS = 99
 MIXED_PAGES = 100
-HOT, CREATE = "hot list", "createMessage"
+COLD, ONE, HOT = "list, spread over all pages", "one message", "hot list"
+MIXED, CREATE = "99 hot lists, 1 post there", "createMessage"
+# What `make bench-ratios` measures.
+RATIOS = (COLD, ONE, HOT, MIXED, CREATE)
 JSON = {"Content-Type": "application/json"}
 TEXT = "A new post, number {}, about as long as what people write below an article when they have a moment to spare."
 
@@ -60,14 +63,14 @@ def everything(connection: psycopg.Connection, *, pages: int, etag: Callable[[Fo
     reactions = [Request(f"/v1/reactions/{post}") for post in posts]
     loved = [_reaction(agent, posts[agent % SAMPLE]) for agent in range(1, data.AGENTS + 1)]
 
-    yield Scenario("list, spread over all pages", Form.UNCACHED, [list_of(page) for page in somewhere], 0.40)
-    yield Scenario("one message", Form.UNCACHED, [Request(f"/api/messages/{post}") for post in posts], 0.40)
+    yield Scenario(COLD, Form.UNCACHED, [list_of(page) for page in somewhere], 0.40)
+    yield Scenario(ONE, Form.UNCACHED, [Request(f"/api/messages/{post}") for post in posts], 0.40)
     yield Scenario("reactions of a post", Form.UNCACHED, reactions, on_bare=False)
     yield Scenario("embed config", Form.UNCACHED, config)
     yield Scenario(HOT, Form.PLAIN, hot, 4.0)
     yield Scenario("hot list, 304", Form.PLAIN, [list_of(0, {"If-None-Match": etag(Form.PLAIN)})], 4.0)
     yield Scenario("embed config, hot", Form.PLAIN, config)
-    yield Scenario("99 hot lists, 1 post there", Form.PLAIN, list(_mixed(somewhere)), 0.5, of=HOT, on_bare=False)
+    yield Scenario(MIXED, Form.PLAIN, list(_mixed(somewhere)), 0.5, of=HOT, on_bare=False)
     yield Scenario("hot list, Redis", Form.REDIS, hot, 2.0)
     yield Scenario("hot list, 304, Redis", Form.REDIS, [list_of(0, {"If-None-Match": etag(Form.REDIS)})], 2.0)
     yield Scenario(CREATE, Form.PLAIN, keyed, 0.50)

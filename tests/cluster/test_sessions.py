@@ -15,8 +15,8 @@ from kernel.database import hosts as preferred_hosts
 from kernel.database import urls
 from kernel.database.backend.base import DatabaseWrapper
 from kernel.database.bounds import answers_within
-from runtime.backups import programs
-from runtime.backups.programs import database_url
+from runtime import backups
+from runtime.backups import database_url
 from runtime.postgres import DATABASE, SUPERUSER
 from runtime.postgres_binaries import binaries
 from tests.cluster.pooler import Pooler
@@ -122,7 +122,7 @@ def test_a_backup_has_writes_that_a_standby_named_first_has_not(
         cluster.primary.ask("INSERT INTO written VALUES ('acknowledged')")
         monkeypatch.setenv("DATABASE_URL", address_of(standby, cluster.primary))
         with database_url() as url:
-            programs.run(binaries() / "pg_dump", "--table=written", f"--file={tmp_path / 'dump'}", url=url)
+            backups.run(binaries() / "pg_dump", "--table=written", f"--file={tmp_path / 'dump'}", url=url)
         assert "acknowledged" in (tmp_path / "dump").read_text()
         # A restore writes.
         with database_url() as url, psycopg.connect(url) as session:

@@ -230,7 +230,7 @@ HOST_CLOCK = {
     "agents/models.py": "shows the status of a token",
     "kernel/admin/formatting.py": "shows ages",
     "kernel/discovery/views.py": "when a document expires",
-    "runtime/backups/restoring.py": "refuses a time that has not come",
+    "runtime/drill.py": "when a report was written, which is shown",
     "kernel/writes/rate_limits.py": "shows when a limit ends",
     "embeds/models.py": "shows whether a host is proved; queries ask the database",
     "messaging/inbox/views.py": "shows the time in a pulse",

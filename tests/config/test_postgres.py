@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from runtime import postgres
-from runtime.data_folder import CannotRun, InUse, embedded_postgres, postgres_of_command, sole_use
-from runtime.postgres import Cluster, embedded
+from runtime.data_folder import CannotRun, InUse, postgres_of_command, sole_use
+from runtime.postgres import Cluster
 from runtime.postgres_binaries import owner
 from runtime.sockets import folder_of
 from tests.temporary_cluster import SETTINGS, TemporaryCluster
@@ -161,42 +161,6 @@ def test_a_command_leaves_a_running_server_and_what_it_starts_is_for_no_service_
             pass
         cluster.start()
     assert cluster.is_running()
-
-
-def test_the_service_restarts_a_server_that_it_finds_only_if_that_has_other_settings(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As after the end of a service that was killed."""
-    data = cluster.folder.parent
-    for archive in ("one archive", "another", ""):
-        monkeypatch.setenv("WAL_ARCHIVE", str(data / archive) if archive else "")
-        with embedded_postgres(data):
-            assert (archive or "(disabled)") in str(query(cluster, "SHOW archive_command"))
-        embedded(data).start()
-        started = query(cluster, "SELECT pg_postmaster_start_time()")
-        with embedded_postgres(data):
-            assert query(cluster, "SELECT pg_postmaster_start_time()") == started
-        embedded(data).start()
-    cluster.stop()
-
-
-def test_a_command_without_the_archive_of_the_service_is_refused(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = cluster.folder.parent
-    cluster.stop()
-    monkeypatch.setenv("WAL_ARCHIVE", str(data / "archive"))
-    with postgres_of_command(data):
-        pass
-    monkeypatch.delenv("WAL_ARCHIVE")
-    with pytest.raises(CannotRun, match="no WAL_ARCHIVE"), postgres_of_command(data):
-        pass
-    assert not cluster.is_running()
-    # The service has decided that there is none any more.
-    with embedded_postgres(data):
-        pass
-    with postgres_of_command(data):
-        assert query(cluster, "SHOW archive_mode") == "off"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="Only root may give a folder to another user.")

@@ -19,7 +19,6 @@ from tests.factories import PersonFactory
 from tests.mcp_server.rpc import Mcp
 
 BLOCKED = "casino"
-TEXT = f"intruder {WORD} {BLOCKED}"
 
 
 @dataclass
@@ -34,6 +33,12 @@ class Intruder:
     agent: TokenHolder
     community: Community
     folder: Path
+    # The first word of the posts, by which a test finds those of one attempt.
+    name: str = "intruder"
+
+    @property
+    def text(self) -> str:
+        return f"{self.name} {WORD} {BLOCKED}"
 
     @property
     def own(self) -> Api:
@@ -41,7 +46,7 @@ class Intruder:
 
     def send(self, api: Api, **fields: Any) -> Answer:
         headers = fields.pop("headers", None)
-        return api.post("/api/messages", {"pageId": self.site.page.pk, "content": TEXT} | fields, headers=headers)
+        return api.post("/api/messages", {"pageId": self.site.page.pk, "content": self.text} | fields, headers=headers)
 
     def sent(self, api: Api, **fields: Any) -> str:
         answer = self.send(api, **fields)
@@ -61,6 +66,7 @@ def as_header(site: Site) -> dict[str, str]:
     return {"x-service-embed-id": str(site.embed.pk)}
 
 
+FOREIGN_WIDGET = "from another widget into the owner's community"
 # Each sends a text that the owner forbids.
 WAYS: dict[str, Callable[[Intruder], Any]] = {
     "without a community": lambda by: by.send(by.own),
@@ -68,9 +74,7 @@ WAYS: dict[str, Callable[[Intruder], Any]] = {
     "in the owner's community": lambda by: by.send(by.own, communityId=str(by.site.community.pk)),
     "from the owner's widget": lambda by: by.send(by.own, headers=as_header(by.site)),
     "from another widget": lambda by: by.send(by.own, headers=by.embed_of_theirs()),
-    "from another widget into the owner's community": lambda by: by.send(
-        by.own, headers=by.embed_of_theirs(), communityId=str(by.site.community.pk)
-    ),
+    FOREIGN_WIDGET: lambda by: by.send(by.own, headers=by.embed_of_theirs(), communityId=str(by.site.community.pk)),
     "as a reply to the owner": lambda by: by.send(by.own, parentId=str(by.first.pk)),
     "as a reply in another community": lambda by: by.send(by.own, parentId=by.elsewhere()),
     "as a quote of the owner": lambda by: by.send(by.own, quoteId=str(by.first.pk)),
@@ -80,16 +84,23 @@ WAYS: dict[str, Callable[[Intruder], Any]] = {
     "as an agent": lambda by: by.send(by.agent.api, communityId=str(by.site.community.pk)),
     "as an agent without a community": lambda by: by.send(by.agent.api),
     "as an agent's reply": lambda by: by.send(by.agent.api, parentId=str(by.first.pk)),
-    "by MCP": lambda by: Mcp(by.agent.api).call("write_post", url=by.site.url, content=TEXT),
+    "by MCP": lambda by: Mcp(by.agent.api).call("write_post", url=by.site.url, content=by.text),
     "by MCP as a reply": lambda by: Mcp(by.agent.api).call(
-        "write_post", url=by.site.url, content=TEXT, replyTo=str(by.first.pk)
+        "write_post", url=by.site.url, content=by.text, replyTo=str(by.first.pk)
     ),
-    "by an edit": lambda by: by.own.put(f"/api/messages/{by.innocent.pk}", {"content": TEXT}),
-    "by an edit elsewhere": lambda by: by.own.put(f"/api/messages/{by.elsewhere()}", {"content": f"{TEXT} again"}),
+    "by an edit": lambda by: by.own.put(f"/api/messages/{by.innocent.pk}", {"content": by.text}),
+    "by an edit elsewhere": lambda by: by.own.put(f"/api/messages/{by.elsewhere()}", {"content": f"{by.text} again"}),
     "as the payload of a tag": lambda by: by.send(
-        by.own, content="", tagType="note", payload={"text": TEXT}, communityId=str(by.site.community.pk)
+        by.own, content="", tagType="note", payload={"text": by.text}, communityId=str(by.site.community.pk)
     ),
 }
+
+# What these store is of no community, or of one of the intruder's.
+OUTSIDE = (
+    *("without a community", "in another community", "from another widget", "as a reply in another community"),
+    *("as a quote of the owner", "as a quote from another community", "as an agent without a community"),
+    *("by MCP", "by an edit elsewhere"),
+)
 
 
 def banned(by: Intruder) -> None:
@@ -103,11 +114,11 @@ def changed(**rules: Any) -> Callable[[Intruder], None]:
     return change
 
 
-BAN = "the person is banned"
+BAN, REVIEW = "the person is banned", "posts of everyone are reviewed"
 RULES: dict[str, Callable[[Intruder], None]] = {
     "agents are off and a word is blocked": changed(agents_may_post=False, blocked_words=[BLOCKED]),
     BAN: banned,
-    "posts of everyone are reviewed": changed(pre_moderation="everyone"),
+    REVIEW: changed(pre_moderation="everyone"),
     "nobody may write": changed(read_only=True),
 }
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,7 +25,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kernel.api.operations import all_operations
 from kernel.database.sql import fetch_all
-from kernel.metrics import definitions, exposition, files
+from kernel.metrics import definitions, exposition, files, wsgi
 from kernel.metrics.definitions import Changes, DurationCounts
 from kernel.metrics.exposition import CACHE, OPERATION, REQUESTS, STATUS
 from kernel.metrics.wsgi import count_requests
@@ -174,7 +175,7 @@ def samples(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
 
 
 @pytest.mark.processes
-def test_counts_of_ended_processes_move_to_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_of_ended_processes_stay_and_their_gauges_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = """
 definitions.restarts.labels("worker").inc(2)
 definitions.statement_seconds.add([1] + 13 * [0] + [2], 25.5)
@@ -191,19 +192,7 @@ definitions.log_read_at.set({})
     assert found['statement_seconds_bucket{"le": "0.0005"}'] == 3
     assert found["change_log_read_timestamp_seconds{}"] == 20
     assert "streams_open{}" not in found
-    assert {file.name for file in tmp_path.iterdir()} == {
-        "counter_ended.db",
-        "gauge_max_ended.db",
-        "histogram_ended.db",
-        "lock",
-    }
-
-
-@pytest.mark.processes
-def test_a_file_that_cannot_be_read_loses_only_its_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_metrics(tmp_path, 'definitions.restarts.labels("worker").inc()')
-    (tmp_path / "counter_999999999.db").write_bytes(b"\xff\xff\x00\x00" + b"\xff" * 64)
-    assert samples(tmp_path, monkeypatch)['process_restarts_total{"process": "worker"}'] == 1
+    assert not list(tmp_path.glob("gauge_live*"))
 
 
 def test_a_start_deletes_the_files_of_the_last_run_but_not_those_of_running_processes(tmp_path: Path) -> None:
@@ -225,6 +214,20 @@ def test_the_folder_is_chosen_before_the_library_is_imported(tmp_path: Path) -> 
 def test_the_main_process_does_not_import_the_library_before_the_folder_is_known() -> None:
     code = "import sys, runtime.run, runtime.streams; sys.exit('prometheus_client' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_each_nth_successful_read_has_a_line_and_every_other_request(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ACCESS_LOG_READS = 3
+    logged: list[str] = []
+    monkeypatch.setattr(
+        wsgi, "log", lambda environ, _seconds: logged.append(environ["REQUEST_METHOD"] + environ[STATUS])
+    )
+    application = wsgi.log_requests(lambda _environ, _start: [])
+    for method, status in [("GET", "200"), ("GET", "404"), ("POST", "201")] * 6:
+        application({"REQUEST_METHOD": method, STATUS: status, "PATH_INFO": "/"}, lambda *_: None)
+    assert Counter(logged) == {"GET200": 2, "GET404": 6, "POST201": 6}
 
 
 def test_every_metric_has_a_help_text() -> None:

@@ -125,8 +125,17 @@ def test_units_start_a_command_without_rights() -> None:
     assert UNITS
     for path in UNITS:
         service = unit(path)["Service"]
-        assert service["ExecStart"].partition("/bin/community-messaging ")[2] in COMMANDS
-        assert service["DynamicUser"] == service["NoNewPrivileges"] == "yes"
+        if "User" in service:
+            assert service["User"] == "barman"
+            assert {service["ExecStart"].partition(" ")[0], service.get("ExecStartPost", "").partition(" ")[0]} <= {
+                "/usr/bin/barman",
+                "/opt/community-messaging/bin/community-messaging",
+                "",
+            }
+        else:
+            assert service["ExecStart"].partition("/bin/community-messaging ")[2] in COMMANDS
+            assert service["DynamicUser"] == "yes"
+        assert service["NoNewPrivileges"] == "yes"
         assert service["ProtectSystem"] == "strict"
         assert service["CapabilityBoundingSet"] == ""
         assert path.name in path.read_text().partition("\n\n")[0]
@@ -137,7 +146,7 @@ def test_units_start_a_command_without_rights() -> None:
 def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     for path in UNITS:
         # The program is not installed here.
-        text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", path.read_text(), flags=re.MULTILINE)
+        text = re.sub(r"^(ExecStart(?:Post)?=)\S+", r"\1/bin/true", path.read_text(), flags=re.MULTILINE)
         copy = tmp_path / path.name
         copy.write_text(re.sub(r"^WorkingDirectory=.*$", "", text, flags=re.MULTILINE))
         verified = subprocess.run(

@@ -47,8 +47,7 @@ MAY_CONNECT = {
     "kernel/database/hosts.py",
     "runtime/run.py",
     "runtime/postgres.py",
-    "runtime/backups/making.py",
-    "runtime/backups/restoring.py",
+    "runtime/backups.py",
     "moving/exports/reading.py",
     # Files of SQLite.
     "moving/formats/records.py",

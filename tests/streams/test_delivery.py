@@ -33,7 +33,7 @@ ENDINGS = pytest.mark.parametrize("ending", [Stream.end, Stream.cut])
 # After all rows.
 LOST = Position(2**62, 1)
 ADOPT = "UPDATE changes_changelog SET generation = %s"
-# A restore gives the log a random generation (`runtime.backups.restoring`).
+# A restore gives the log a random generation (`runtime.backups`).
 GENERATIONS = pytest.mark.parametrize("generation", [20_000, 6], ids=["higher", "lower"])
 
 

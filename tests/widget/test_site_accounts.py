@@ -134,7 +134,7 @@ def test_other_windows_get_no_token_and_sign_nobody_in(live: Live) -> None:
     evil.evaluate("parent.postMessage({ type: 'token-wanted' }, '*')")
     assert page.evaluate(HEARD) == [0, None]
     # A message that is not of the page around the panel.
-    page.evaluate("CommunityEmbed.signOut()")
+    page.evaluate("CommunityEmbed.signOut(); document.getElementById('evil').remove()")
     panel = open_panel(page)
     expect_account(panel, SIGNED_OUT)
     panel_frame(page).evaluate(FORGED, site.token())

@@ -16,7 +16,7 @@ from django.test import Client
 
 from embeds.host_proofs import is_named
 from embeds.models import Embed, EmbedStatus
-from messaging.models import Account, Community, Message, Moderator, Page
+from messaging.models import Account, Community, Message, MessageStatus, Moderator, Page
 from messaging.pages.page_ids import normalize
 from moving.jobs import run_due_imports
 from moving.models import Move, MoveStatus
@@ -323,8 +323,11 @@ def test_a_blocked_word_holds_an_imported_post_back(person: Account, client: Cli
     assert statuses == dict(zip(texts, expected, strict=True))
     assert (move.counts["pending"], move.counts["published"], move.counts["changed"]) == (3, 3, 3)
     assert {row["reason"] for row in report_of(client, move)} == {"It has a blocked word, and waits for approval."}
+    ordinary = MessageFactory(community=community, status=MessageStatus.PENDING)
     shown = queue(client, community)
+    assert ordinary.content in shown
     assert "cheap pillsxx" in shown
+    assert shown.count(" · imported") == 3
     assert "a clean second" not in shown
 
 
