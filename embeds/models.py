@@ -235,6 +235,8 @@ class SiteAccount(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["community", "subject"], name="one_account_of_subject")]
+        # A person finds those with an address of theirs.
+        indexes = [models.Index("email", condition=~Q(email=""), name="site_accounts_by_address")]
 
     def __str__(self) -> str:
         return f"site account {self.pk}"

@@ -115,4 +115,10 @@ class Migration(migrations.Migration):
             model_name="siteaccount",
             constraint=models.UniqueConstraint(fields=("community", "subject"), name="one_account_of_subject"),
         ),
+        migrations.AddIndex(
+            model_name="siteaccount",
+            index=models.Index(
+                models.F("email"), condition=models.Q(("email", ""), _negated=True), name="site_accounts_by_address"
+            ),
+        ),
     ]

@@ -38,12 +38,12 @@ from messaging.webhooks.posting import read_document
 
 PREFIX = "sso_"
 SECRET_BYTES = 32
-# Of the key that secrets are encrypted under, together with the id of the embed.
+# It names the key that secrets are encrypted under, together with the id of the embed.
 PURPOSE = "site-secret"
 # How long the former secret is accepted after a rotation.
 BOTH_SECRETS = timedelta(hours=24)
 
-# What a process remembers of the documents with public keys, in seconds and numbers.
+# What a process remembers of the documents with public keys: for how many seconds, and how much.
 FRESH_SECONDS = 600
 RETRY_SECONDS = 30
 DOCUMENT_MAX = 64 * 1024
@@ -146,7 +146,7 @@ _reading: dict[str, threading.Lock] = {}
 def public_keys(url: str, *, key_id: str | None) -> list[jwt.PyJWK]:
     """Those of the address that may have signed a token with this `kid`; all without one.
 
-    An address is read again when its keys are old, or a token names an unknown one. Whoever sends such tokens makes
+    An address is read again when its keys are old, or a token names an unknown one. Those who send such tokens make
     the service read it at most every RETRY_SECONDS. While it cannot be read, its former keys serve.
     """
     with _reading.setdefault(url, threading.Lock()):
@@ -173,7 +173,7 @@ def _read(url: str, *, otherwise: list[jwt.PyJWK]) -> list[jwt.PyJWK]:
         return otherwise
     keys = []
     for each in listed:
-        # Keys of kinds that serve for something else, or that the library does not know.
+        # A document may have keys that serve for something else, or that the library does not know.
         with suppress(jwt.PyJWTError, ValueError, TypeError, AttributeError):
             key = jwt.PyJWK(each)
             is_weak = isinstance(key.key, RSAPublicKey) and key.key.key_size < RSA_BITS_MIN

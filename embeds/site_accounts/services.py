@@ -41,7 +41,7 @@ from messaging.moderation.exceptions import ModeratorBanned, TooManyModerators
 from messaging.privacy.exceptions import AccountBeingErased
 
 HANDLE_PREFIX = "site_"
-# Without those that look alike.
+# Those that look alike are left out.
 HANDLE_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 HANDLE_LENGTH = 12
 # One sign-in of a subject at a time, so that two at once make one account.

@@ -27,11 +27,11 @@ from messaging.serializer_fields import Name, WebUrl
 
 TOKEN_MAX = 8_192
 JTI_MAX = 128
-# In seconds: the longest validity, and by how much the clocks of a site and of this service may differ.
+# These are seconds: the longest validity, and by how much the clocks of a site and of this service may differ.
 VALIDITY_MAX = 3_600
 LEEWAY = 60
 SYMMETRIC = "HS256"
-# No control characters, which neither PostgreSQL nor a log line takes.
+# Control characters are refused: PostgreSQL takes no NUL, and a log line none of them.
 PLAIN = re.compile(r"[^\x00-\x1f\x7f-\x9f]+\Z")
 TIME_MAX = 10**11
 SIGNATURE_ALONE: Any = {"verify_signature": False}
@@ -78,7 +78,7 @@ class Moment(serializers.Field[float, Any, Any, Any]):
 
 
 class ShownName(Name):
-    """Of any length: what is too long is cut, because sites do not limit the names of their readers as this service."""
+    """A name of any length. It is cut, because sites do not limit the names of their readers as this service does."""
 
     def to_internal_value(self, data: Any) -> str:
         name = data.strip() if isinstance(data, str) else data

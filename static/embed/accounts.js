@@ -39,7 +39,7 @@ addEventListener("message", ({ source: sender, origin, data }) => {
   const embed = [...embeds].find((each) => sender === frameOf(each) && origin === each.app);
   if (!embed || embed.destroyed) return;
   if (data?.type === "accounts" && source) embed.post({ type: "site-signed-in" });
-  if (data?.type === "token-wanted") answer(embed);
+  if (data?.type === "token-please") answer(embed);
   if (data?.type === "sign-in") offerSignIn(embed);
   if (data?.type === "signed-out") {
     source = null;

@@ -33,7 +33,7 @@ CALLED = """
 ONCE = """
 document.addEventListener("community-embed:signin", (event) => {
   event.preventDefault();
-  window.wanted = true;
+  window.isAsked = true;
 }, { once: true })
 """
 # What only the page around the panel may say, said by the panel's own window.
@@ -112,7 +112,7 @@ def test_a_reader_who_is_signed_out_goes_to_the_sign_in_of_the_site(live: Live) 
     expect_account(panel, SIGNED_OUT)
     page.evaluate(ONCE)
     panel.get_by_role("button", name="Sign in").click()
-    page.wait_for_function("window.wanted")
+    page.wait_for_function("window.isAsked")
     panel.get_by_role("button", name="Sign in").click()
     page.wait_for_url(f"{live.host}/host/login")
 
@@ -123,7 +123,7 @@ def test_other_windows_get_no_token_and_sign_nobody_in(live: Live) -> None:
     live.before = CALLED
     live.after = """<iframe id="evil" srcdoc="<script>
       addEventListener('message', ({ data }) => parent.postMessage({ got: data }, '*'));
-      for (const type of ['accounts', 'token-wanted', 'sign-in', 'signed-out']) parent.postMessage({ type }, '*');
+      for (const type of ['accounts', 'token-please', 'sign-in', 'signed-out']) parent.postMessage({ type }, '*');
     </script>" sandbox="allow-scripts"></iframe>"""
     exchanged = live.intercept(EXCHANGE)
     page = live.context.new_page()
@@ -131,7 +131,7 @@ def test_other_windows_get_no_token_and_sign_nobody_in(live: Live) -> None:
     page.evaluate("addEventListener('message', ({ data }) => { if (data.got) window.got = data.got; })")
     page.wait_for_function(LOADED)
     evil = next(frame for frame in page.frames if frame.parent_frame and "panel" not in frame.url)
-    evil.evaluate("parent.postMessage({ type: 'token-wanted' }, '*')")
+    evil.evaluate("parent.postMessage({ type: 'token-please' }, '*')")
     assert page.evaluate(HEARD) == [0, None]
     # A message that is not of the page around the panel.
     page.evaluate("CommunityEmbed.signOut(); document.getElementById('evil').remove()")

@@ -16,7 +16,7 @@ function ask() {
   return new Promise((resolve) => {
     give = resolve;
     setTimeout(resolve, ASK_MS, null);
-    post({ type: "token-wanted" });
+    post({ type: "token-please" });
   });
 }
 
@@ -29,7 +29,7 @@ async function exchange() {
 
 const site = { exchange, signOut: async () => post({ type: "signed-out" }) };
 
-/** Without a token, whoever is signed in by the cookie stays so. */
+/** Without a token, a reader who is signed in by the cookie stays so. */
 async function begin() {
   first = await ask();
   if (first) signInBy(site);
