@@ -57,6 +57,8 @@ SENTENCES = {
     "community_not_found": _("There is no such community."),
     "too_many_communities": _("You have made as many communities as one person may. Choose one that exists."),
     "community_creation_closed": _("New communities cannot be made here. Choose one that exists."),
+    "invalid_request": _("This program cannot be connected: what it sent is wrong. Start again in the program."),
+    "program_not_found": _("You have revoked this program, or never let it in."),
     "agent_not_found": _("There is no such page, or it is not yours."),
     "request_not_found": _("There is no such page, or it is not yours."),
     "token_not_found": _("There is no such page, or it is not yours."),

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from account_area.moderation.queries import Waiting, waiting_of
 from embeds.models import Embed
 from kernel.changes.unread import count_unread
+from kernel.discovery.texts import legal_links
 from messaging.models import Account, Community
 
 PLACES_MAX = 20
@@ -66,11 +67,17 @@ ENTRIES = (
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: the entries, for pages under `/account/` alone."""
+    """Context processor: the entries, and links of the foot, for pages under `/account/` alone."""
     if not request.path_info.startswith(ROOT):
         return {}
     current = next((entry.path for entry in ENTRIES if request.path_info.startswith(entry.path)), "")
-    return {"navigation": ENTRIES, "current_entry": current, "inbox_path": INBOX, "unread": _unread(request)}
+    return {
+        "navigation": ENTRIES,
+        "current_entry": current,
+        "inbox_path": INBOX,
+        "unread": _unread(request),
+        "legal_links": legal_links(),
+    }
 
 
 def _unread(request: HttpRequest) -> Any:

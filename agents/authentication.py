@@ -99,17 +99,19 @@ TOKENS = """agents_agenttoken token
 JOIN agents_agent agent ON agent.account_id = token.agent_id
 JOIN messaging_account account ON account.id = agent.account_id
 JOIN messaging_account operator ON operator.id = agent.operator_id"""
+SCOPES = """CASE WHEN token.scopes IS NULL THEN agent.scopes
+    ELSE ARRAY(SELECT unnest(agent.scopes) INTERSECT SELECT unnest(token.scopes)) END"""
 FIND = f"""
 SELECT token.id, token.prefix, token.expires_at, {IS_STOPPED}, {IS_OF_ERASED}, {IS_EXPIRED},
     token.digest <> %(digest)s
         OR token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
-    agent.scopes, agent.community_ids, account.id, account.handle, account.name, agent.operator_id, {STORED}
+    {SCOPES}, agent.community_ids, account.id, account.handle, account.name, agent.operator_id, {STORED}
 FROM {TOKENS}
 LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) stored ON true
 WHERE token.digest IN (%(digest)s, %(previous_digest)s)
 """  # noqa: S608  only constants
 GRANTS = f"""
-SELECT token.id, agent.scopes, agent.community_ids FROM {TOKENS}
+SELECT token.id, {SCOPES}, agent.community_ids FROM {TOKENS}
 WHERE token.id = ANY(%s) AND NOT ({IS_STOPPED} OR {IS_EXPIRED})
 """  # noqa: S608  only constants
 

@@ -242,18 +242,27 @@ class AgentTokenQuerySet(models.QuerySet["AgentToken"]):
         """Load the accounts that the serializer reads in the same query, and defer the digest."""
         return self.select_related("agent__account", "agent__operator").defer("digest")
 
+    def created_by_people(self) -> AgentTokenQuerySet:
+        """Not those that a program renews each hour."""
+        return self.filter(scopes=None)
+
     def locked(self) -> AgentTokenQuerySet:
         return self.select_for_update(of=("self",), no_key=True)
 
 
 class AgentToken(models.Model):
-    """A credential of an agent. Only a keyed digest of it is stored; its scopes and communities are the agent's."""
+    """A credential of an agent. Only a keyed digest of it is stored; its communities are the agent's.
+
+    Its scopes are the agent's too; those of a program's token, which ends within the hour (the app oauth), are the ones
+    of `scopes` that the agent has.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, db_index=False, related_name="tokens")
     digest = models.BinaryField(max_length=DIGEST_BYTES, unique=True)
     prefix = models.CharField(max_length=PREFIX_LENGTH)
     label = models.CharField(max_length=LABEL_MAX, blank=True)
+    scopes = ArrayField(models.CharField(max_length=5, choices=Scope), null=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     created_by = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+")
     expires_at = models.DateTimeField()
@@ -285,6 +294,10 @@ class AgentToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prefix}…"
+
+    @property
+    def granted_scopes(self) -> list[str]:
+        return [scope for scope in self.agent.scopes if self.scopes is None or scope in self.scopes]
 
     @property
     def ends_at(self) -> datetime:

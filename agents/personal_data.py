@@ -25,7 +25,8 @@ OF_A_REQUEST = (
     *("widens_id", "every_community", "former_scopes", "former_community_ids", "reason", "decided_at", "created_at"),
 )
 OF_A_TOKEN = (
-    *("id", "agent_id", "prefix", "label", "created_at", "expires_at", "last_used_at", "revoked_at", "revoke_reason"),
+    *("id", "agent_id", "prefix", "label", "scopes", "created_at", "expires_at", "last_used_at"),
+    *("revoked_at", "revoke_reason"),
 )
 
 

@@ -214,7 +214,7 @@ class TokenSerializer(serializers.Serializer[AgentToken]):
         choices=TokenStatus.choices, help_text="`suspended`: not revoked, but the agent or its operator is stopped."
     )
     agent = AccountSerializer(source="agent.account")
-    scopes = _granted_scopes(source="agent.scopes", help_text="What the agent may do.")
+    scopes = _granted_scopes(source="granted_scopes", help_text="What the agent may do with it.")
     communityIds = _granted_communities(source="agent.community_ids", help_text="Empty: every community.")
     createdAt = serializers.DateTimeField(source="created_at")
     expiresAt = serializers.DateTimeField(source="expires_at")
@@ -289,7 +289,7 @@ class PublicAgentSerializer(serializers.Serializer[Agent]):
     status = serializers.ChoiceField(choices=AgentStatus.choices, help_text="`suspended`: it cannot write.")
 
 
-# From `{"agent", "token", "limits"}`.
+# From `{"agent", "token", "scopes", "limits"}`.
 class SelfSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
         "account": EXAMPLE_AGENT,
@@ -302,7 +302,7 @@ class SelfSerializer(serializers.Serializer[Any]):
     }
     account = AccountSerializer(source="agent.account")
     operator = AccountSerializer(source="agent.operator")
-    scopes = _granted_scopes(source="agent.scopes", help_text="What you may write.")
+    scopes = _granted_scopes(help_text="What you may write.")
     communityIds = _granted_communities(source="agent.community_ids", help_text="Empty: every community.")
     token = OwnTokenSerializer(help_text="The token that you sent.")
     limits = serializers.DictField(child=LimitSerializer(), help_text="By scope.")

@@ -120,7 +120,9 @@ class AgentSelfViewSet(ApiViewSet):
         """Get the agent of the token, with its scopes and what is left of its limits."""
         agent = Agent.objects.select_related("account", "operator").get(pk=request.user.pk)
         limits = {usage.name: usage for usage in usages_of(agent.pk, Scope.values)}
-        return Response(SelfSerializer({"agent": agent, "token": request.auth, "limits": limits}).data)
+        scopes = [scope for scope in Scope.values if scope in request.auth.scopes]
+        found = {"agent": agent, "token": request.auth, "scopes": scopes, "limits": limits}
+        return Response(SelfSerializer(found).data)
 
 
 PERSON = {CredentialKind.PERSON}

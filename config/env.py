@@ -109,6 +109,14 @@ def contact(name: str) -> str:
     return value
 
 
+def link(name: str) -> str:
+    """An http or https address of a page, or nothing."""
+    value = text(name)
+    if value and not re.fullmatch(r"https?://[!-~]+", value):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write an address such as https://example.com/page.")
+    return value
+
+
 def folder(name: str, default: Path) -> Path:
     return Path(text(name, str(default))).expanduser().resolve()
 

@@ -42,6 +42,7 @@ PRUNERS = [
     "desk.rolling.prune",
     "moving.pruning.prune",
     "oauth.device_grants.prune",
+    "oauth.code_grants.prune",
 ]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see kernel.personal_data). A
 # section must not contain secrets.

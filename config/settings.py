@@ -65,6 +65,8 @@ STREAMS_PER_TOKEN = env.integer("STREAMS_PER_TOKEN", 5, minimum=1)
 
 # Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
+SERVICE_NAME = env.text("SERVICE_NAME", "Community Messaging")  # on the start page of a service without the demo
+IMPRINT_URL, TERMS_URL, PRIVACY_URL = env.link("IMPRINT_URL"), env.link("TERMS_URL"), env.link("PRIVACY_URL")
 
 # Secrets. During a rotation the previous value is accepted as well.
 SECRET_KEY = secrets.read("SECRET_KEY", data=DATA_DIR, debug=DEBUG)
@@ -73,8 +75,7 @@ ROOT_KEY_PREVIOUS = secrets.read_previous("ROOT_KEY", data=DATA_DIR)
 TOKEN_PEPPER = secrets.read("TOKEN_PEPPER", data=DATA_DIR, debug=DEBUG)
 TOKEN_PEPPER_PREVIOUS = secrets.read_previous("TOKEN_PEPPER", data=DATA_DIR)
 
-# Its signing key is derived from SECRET_KEY.
-SIMPLE_JWT = derived.jwt_settings(SECRET_KEY)
+SIMPLE_JWT = derived.jwt_settings(SECRET_KEY)  # its signing key is derived
 
 # What people may do.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
@@ -271,8 +272,7 @@ LOGIN_URL = "/account/sign-in/"
 # `messaging` check handles, passwords and codes.
 DAY = 24 * 3600
 
-# Whether super admins need a second factor.
-ADMIN_MFA = env.flag("ADMIN_MFA", default=False)
+ADMIN_MFA = env.flag("ADMIN_MFA", default=False)  # whether super admins need a second factor
 
 SESSION_ENGINE = "kernel.pages.sessions"
 # The row of a session ends, at the latest, so long after its last use (see account_area.sign_in.sessions).
@@ -360,8 +360,8 @@ if WEBHOOKS_ALLOW_LOCAL and HTTPS:
         "WEBHOOKS_ALLOW_LOCAL is 1 and BASE_URL is https: webhooks to local addresses are for trying out."
     )
 
-# Proofs of hosts, for which the service asks the domain name system.
-# Only with DOMAIN_CHECKS=1 communities can prove hosts.
+OAUTH = env.flag("OAUTH", default=HTTPS)
+# Communities can prove hosts, for which the service asks the domain name system.
 DOMAIN_CHECKS = env.flag("DOMAIN_CHECKS", default=False)
 DOMAIN_RESOLVER = env.resolver("DOMAIN_RESOLVER")  # of the name server to ask; None: those of the system
 # Seconds in which the record of a host has to be found.

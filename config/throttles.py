@@ -20,6 +20,8 @@ SOFT_THROTTLES = {
     # Codes that programs ask for, and requests for tokens, by client network.
     "device_authorization": (env.integer("THROTTLE_DEVICE_AUTHORIZATION_PER_HOUR", 30), 3600),
     "oauth_token": (env.integer("THROTTLE_OAUTH_TOKEN_PER_MINUTE", 120), 60),
+    # Documents of programs that are fetched, by the person whose page names them.
+    "client_metadata": (env.integer("THROTTLE_CLIENT_METADATA_PER_MINUTE", 10), 60),
     # The interval of RFC 8628, by device code.
     "device_poll": (1, 5),
     "session": (env.integer("THROTTLE_SESSION_PER_MINUTE", 120), 60),

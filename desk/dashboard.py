@@ -19,13 +19,13 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.admin.models import ADDITION, DELETION, LogEntry
 from django.db.models import Model
-from django.urls import NoReverseMatch
+from django.urls import NoReverseMatch, reverse
 
 from config.version import VERSION
 from desk.health import Check, checks, troubles
 from desk.models import DailyCount, DailyTotal, RollUp, Top, Total, Trouble
 from desk.rolling import DAYS, TOP_MAX, TOPS
-from kernel.database.sql import database_now
+from kernel.database.sql import database_now, fetch_all
 from kernel.plots import Counts, Line, Plot, Series, days_until, values_of
 from messaging.models import Account, Community
 
@@ -84,6 +84,12 @@ def _url(entry: LogEntry) -> str | None:
 
 
 ACTIONS_SHOWN_MAX = 10
+# What a new service has once it is set up: a community, a site, a super admin with a second factor.
+HAS = """
+SELECT EXISTS (SELECT FROM messaging_community), EXISTS (SELECT FROM embeds_embed),
+       EXISTS (SELECT FROM mfa_authenticator JOIN messaging_account ON messaging_account.id = user_id
+               WHERE is_superuser AND is_active)
+"""
 # With all others, as many series as the stylesheet has colours.
 CODES_SHOWN_MAX = 4
 Totals = dict[tuple[str, str], dict[date, int]]
@@ -122,7 +128,34 @@ def context() -> dict[str, Any]:
         "counted": RollUp.objects.first(),
         "days": DAYS,
         "mail_is_sent": settings.MAIL_IS_SENT,
+        "steps": first_steps(),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of the first hour. `url` is where it is done; without one, `text` names a setting or a command."""
+
+    text: str
+    is_done: bool
+    url: str = ""
+
+
+def first_steps() -> list[Step]:
+    """What is done and what is not, until everything is; then nothing. One query. A demo needs no steps."""
+    if settings.DEMO:
+        return []
+    ((has_community, has_embed, has_factor),) = fetch_all(HAS)
+    has_links = bool(settings.IMPRINT_URL and settings.TERMS_URL and settings.PRIVACY_URL)
+    steps = [
+        Step("The public address is https: BASE_URL", settings.HTTPS),
+        Step("Mails are sent: EMAIL_URL", settings.MAIL_IS_SENT),
+        Step("A super admin has a second factor", has_factor, reverse("account_security")),
+        Step("There is a community", has_community, reverse("admin:messaging_community_add")),
+        Step("There is a site that shows posts", has_embed, "/account/sites/new/"),
+        Step("Imprint, terms and privacy are linked: IMPRINT_URL, TERMS_URL, PRIVACY_URL", has_links),
+    ]
+    return [] if all(step.is_done for step in steps) else steps
 
 
 def is_counted() -> bool:

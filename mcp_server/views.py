@@ -7,7 +7,7 @@ communities, so there is one server for each combination of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from django_mcpz.server import MCPServer, public
 from config.version import VERSION
 from kernel.api.context import ApiRequest
 from kernel.api.credentials import Credential, CredentialKind
-from kernel.api.exceptions import ApiError
+from kernel.api.exceptions import AgentScopeMissing, ApiError, NotAuthenticated
 from kernel.api.operations import operation
 from kernel.api.parsers import check_media_type
 from kernel.api.requests import Response
@@ -66,7 +66,7 @@ class Caller(NamedTuple):
 
 
 @lru_cache(maxsize=SERVERS_MAX)
-def server_for(caller: Caller, *, is_call: bool = False) -> MCPServer:
+def server_for(caller: Caller, *, is_call: bool = False, lists_all: bool = False) -> MCPServer:
     """The server that lists the tools of the caller. That of a call has all: those of others say what they need."""
     server = MCPServer(
         name=NAME,
@@ -77,7 +77,7 @@ def server_for(caller: Caller, *, is_call: bool = False) -> MCPServer:
         auth=public,
     )
     for tool in TOOLS:
-        if is_call or caller.sees(tool):
+        if is_call or lists_all or caller.sees(tool):
             _register(server, tool, caller)
     return server
 
@@ -112,7 +112,7 @@ def _schema_for(tool: Tool, caller: Caller) -> dict[str, Any]:
 def _properties_for(tool: Tool, caller: Caller) -> Iterator[tuple[str, Any]]:
     for name, declared in tool.schema["properties"].items():
         scope = tool.scope_of_argument.get(name)
-        if scope is not None and not caller.may(scope):
+        if scope is not None and not (caller.may(scope) or _lists_all(caller)):
             continue
         if name == "communityId" and caller.communities:
             yield name, {"type": "string", "enum": list(caller.communities)}
@@ -137,8 +137,50 @@ class McpViewSet(ApiViewSet):
         except ApiError as refusal:
             error = {"code": PARSE_ERROR, "message": refusal.message, "data": refusal.body()}
             return _error(HTTPStatus.BAD_REQUEST, message_id=_id_in(http_request.body), **error)
-        is_call = isinstance(message, dict) and message.get("method") == "tools/call"
-        return server_for(Caller.of(request.auth), is_call=is_call)(http_request)
+        return _server_of(message, Caller.of(request.auth))(http_request)
+
+
+def _server_of(message: Any, caller: Caller) -> MCPServer:
+    is_call = isinstance(message, dict) and message.get("method") == "tools/call"
+    if settings.OAUTH and is_call:
+        _require_right(message, caller)
+    return server_for(caller, is_call=is_call, lists_all=_lists_all(caller))
+
+
+def _lists_all(caller: Caller) -> bool:
+    """With OAuth a client without a token gets one by calling a tool that needs it, so it has to know the tool."""
+    return settings.OAUTH and not caller.has_account
+
+
+def _require_right(message: dict[str, Any], caller: Caller) -> None:
+    """Refuse a call over HTTP, at which clients begin OAuth, where a tool of this name needs a token or a scope.
+
+    Raises NotAuthenticated (401), AgentScopeMissing (403).
+    """
+    parameters = message.get("params")
+    name = parameters.get("name") if isinstance(parameters, dict) else None
+    tool = next((each for each in TOOLS if each.name == name), None)
+    if tool is None:
+        return
+    if not caller.has_account and not caller.sees(tool):
+        raise NotAuthenticated
+    missing, needed = _missing_scope(tool, parameters, caller)
+    if missing and caller.has_account:
+        raise AgentScopeMissing(missing, needed=needed, allowed=caller.scopes or ())
+
+
+def _missing_scope(tool: Tool, parameters: Any, caller: Caller) -> tuple[str, Collection[str]]:
+    """A scope that the caller lacks, or an empty text, and those that the call needs.
+
+    One of its scopes is enough for a tool, unless its arguments need certain ones.
+    """
+    if not tool.scope_of_argument:
+        return ("" if caller.sees(tool) else min(tool.scopes)), tool.scopes
+    arguments = parameters.get("arguments")
+    sent = {name for name, value in arguments.items() if value is not None} if isinstance(arguments, dict) else set()
+    named = {scope for argument, scope in tool.scope_of_argument.items() if argument in sent}
+    needed = named or tool.scopes - {*tool.scope_of_argument.values()}
+    return min((scope for scope in needed if not caller.may(scope)), default=""), needed
 
 
 def _is_own_origin(request: HttpRequest) -> bool:

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import transaction
 
 from agents.exceptions import AgentFrozen, AgentNotFound, RequestNotApproved, TooManyActiveTokens
-from agents.models import ACTIVE_MAX, Agent, AgentRequest, RequestStatus, Scope
+from agents.models import ACTIVE_MAX, Agent, AgentRequest, AgentToken, RequestStatus, Scope
 from agents.services import create_token, request_agent
 from agents.services.requests import known_communities
 from kernel.api import signing, throttling
@@ -150,8 +150,10 @@ def refuse(*, grant_id: UUID, by: Account) -> DeviceGrant:
     return grant
 
 
+@retried
+@transaction.atomic
 def exchange(*, device_code: str) -> dict[str, Any]:
-    """The answer with the token, the same one again if it may have got lost; called in a transaction.
+    """The answer with the token, the same one again if it may have got lost.
 
     Raises AuthorizationPending, SlowDown, AccessDenied, ExpiredToken, InvalidGrant (400).
     """
@@ -221,11 +223,17 @@ def _agent_token(grant: DeviceGrant) -> dict[str, Any]:
     except (AgentFrozen, RequestNotApproved):
         raise AccessDenied("The agent is stopped or deleted: ask its operator.") from None
     agent = Agent.objects.select_related("account").get(pk=grant.token.agent_id)
+    return answer_with(grant.token, value, agent)
+
+
+def answer_with(token: AgentToken, value: str, agent: Agent) -> dict[str, Any]:
+    """The answer of `/oauth/token` with a token of an agent."""
+    token.agent = agent
     return {
         "access_token": value,
         "token_type": "Bearer",
-        "expires_in": int((grant.token.expires_at - grant.token.created_at).total_seconds()),
-        "scope": " ".join(agent.scopes),
+        "expires_in": int((token.expires_at - token.created_at).total_seconds()),
+        "scope": " ".join(token.granted_scopes),
         "community_ids": [str(pk) for pk in agent.community_ids],
         "account": account_record(agent.account),
     }
@@ -270,7 +278,7 @@ def _own_request_of(agent: Agent, by: Account) -> AgentRequest:
         raise AgentNotFound
     if own.is_stopped:
         raise AgentFrozen
-    if own.tokens.active().count() >= ACTIVE_MAX:
+    if own.tokens.active().created_by_people().count() >= ACTIVE_MAX:
         raise TooManyActiveTokens(max=ACTIVE_MAX)
     return own.request
 

@@ -40,6 +40,14 @@ class InvalidOAuthScope(OAuthError):
     remedy = "Send the scopes of an agent with blanks between them, or `account` to sign a person in."
 
 
+class InvalidTarget(OAuthError):
+    status_code = 400
+    default_code = "invalid_target"
+    message = "Send as resource the address of this MCP server, as its metadata names it."
+    cause = "The parameter `resource` names another service."
+    remedy = "Read `resource` in /.well-known/oauth-protected-resource/mcp."
+
+
 class UnsupportedGrantType(OAuthError):
     status_code = 400
     default_code = "unsupported_grant_type"
@@ -107,3 +115,11 @@ class DeviceCodeDecided(ApiError):
     message = "This code was confirmed or refused already."
     cause = "Each code can be confirmed or refused once."
     remedy = "Let the program ask for a new code."
+
+
+class ProgramNotFound(ApiError):
+    status_code = 404
+    default_code = "program_not_found"
+    message = "Use the id of a program that you let in: GET /v1/me/programs lists them."
+    cause = "You let in no program with this id, or you have revoked it."
+    remedy = "Nothing is left to do, if the program should have no token."

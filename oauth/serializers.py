@@ -6,17 +6,18 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from agents.models import AGENT_NAME_MIN, COMMUNITIES_MAX, PURPOSE_MAX, PURPOSE_MIN
+from agents.models import AGENT_NAME_MIN, COMMUNITIES_MAX, PURPOSE_MAX, PURPOSE_MIN, Scope
 from agents.serializers import EXAMPLE_AGENT, EXAMPLE_TOKEN
 from kernel.api.fields import Text
 from kernel.api.ids import is_id
-from kernel.api.openapi.example_values import BASE, CURSOR
+from kernel.api.openapi.example_values import BASE, CURSOR, ID
 from kernel.api.serializers import BodySerializer
 from messaging.accounts.serializers import AccountSerializer
 from messaging.models.account import HANDLE, NAME_MAX
 from messaging.serializer_fields import Name
 from oauth.device_grants import GRANT_TYPE
 from oauth.exceptions import InvalidOAuthRequest
+from oauth.models import NAME_OF_CLIENT_MAX, URI_MAX, URIS_MAX, CodeGrant
 
 CODE_MAX = 200
 SCOPE_MAX = 100
@@ -81,11 +82,67 @@ class NewAccessToken(OAuthBody):
     openapi_example: ClassVar[dict[str, Any]] = {"grant_type": GRANT_TYPE, "device_code": CURSOR}
     grant_type = Text(max_length=CODE_MAX, help_text="Which grant.")
     device_code = Text(max_length=CODE_MAX, required=False, help_text="Of a device grant.")
+    code = Text(max_length=CODE_MAX, required=False, help_text="Of the redirect.")
+    code_verifier = Text(max_length=CODE_MAX, required=False, help_text="What the S256 challenge was made of.")
+    redirect_uri = Text(max_length=URI_MAX, required=False, help_text="As it was sent for the code.")
+    refresh_token = Text(max_length=CODE_MAX, required=False, help_text="Each works once.")
+    client_id = Text(max_length=URI_MAX, required=False, help_text="From the registration.")
+    resource = Text(max_length=URI_MAX, required=False, help_text="The address of this MCP server.")
 
 
 class DeviceExchange(OAuthBody):
     openapi_example: ClassVar[dict[str, Any]] = {"device_code": CURSOR}
     device_code = Text(max_length=CODE_MAX, help_text="As it was issued.")
+
+
+class CodeExchange(OAuthBody):
+    openapi_example: ClassVar[dict[str, Any]] = {}
+    code = Text(max_length=CODE_MAX, help_text="Of the redirect.")
+    client_id = Text(max_length=URI_MAX, help_text="From the registration.")
+    code_verifier = Text(max_length=CODE_MAX, help_text="What the S256 challenge was made of.")
+    redirect_uri = Text(max_length=URI_MAX, help_text="As it was sent for the code.")
+    resource = Text(max_length=URI_MAX, required=False, help_text="The address of this MCP server.")
+
+
+class RefreshExchange(OAuthBody):
+    openapi_example: ClassVar[dict[str, Any]] = {}
+    refresh_token = Text(max_length=CODE_MAX, help_text="Each works once.")
+    client_id = Text(max_length=URI_MAX, help_text="From the registration.")
+    resource = Text(max_length=URI_MAX, required=False, help_text="The address of this MCP server.")
+
+
+class NewClient(OAuthBody):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "client_name": "Example Editor",
+        "redirect_uris": ["http://127.0.0.1/callback"],
+    }
+    redirect_uris = serializers.ListField(
+        child=Text(max_length=URI_MAX), max_length=URIS_MAX, help_text="https, or http on a loopback address."
+    )
+    client_name = Text(max_length=NAME_OF_CLIENT_MAX, required=False, help_text="What the consent page shows.")
+
+
+class ClientSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "client_id": ID,
+        "client_name": "Example Editor",
+        "redirect_uris": ["http://127.0.0.1/callback"],
+        "token_endpoint_auth_method": "none",
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+    }
+    client_id = serializers.CharField(help_text="For the parameters of that name.")
+    client_name = serializers.CharField(help_text="What the consent page shows.")
+    redirect_uris = serializers.ListField(child=serializers.CharField(), help_text="As they were sent.")
+    token_endpoint_auth_method = serializers.CharField(help_text="`none`: there is no secret.")
+    grant_types = serializers.ListField(child=serializers.CharField(), help_text="What it may use.")
+    response_types = serializers.ListField(child=serializers.CharField(), help_text="What it may ask for.")
+
+
+class RevokedToken(OAuthBody):
+    openapi_example: ClassVar[dict[str, Any]] = {"token": CURSOR, "client_id": ID}
+    token = Text(max_length=CODE_MAX, help_text="An access or refresh token.")
+    client_id = Text(max_length=URI_MAX, help_text="From the registration.")
 
 
 class AccessTokenSerializer(serializers.Serializer[Any]):
@@ -101,8 +158,44 @@ class AccessTokenSerializer(serializers.Serializer[Any]):
     token_type = serializers.CharField(help_text="Always Bearer.")
     expires_in = serializers.IntegerField(help_text="Seconds it is valid.")
     scope = serializers.CharField(help_text="What was granted.")
-    refresh_token = serializers.CharField(required=False, help_text="With the scope `account` only.")
+    refresh_token = serializers.CharField(required=False, help_text="Not with a device code for an agent.")
     community_ids = serializers.ListField(
         child=serializers.UUIDField(), required=False, help_text="Empty: every community."
     )
     account = AccountSerializer(help_text="Who writes with it.")
+
+
+class ConsentSerializer(serializers.Serializer[CodeGrant]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "agent": EXAMPLE_AGENT,
+        "scopes": ["post", "reply"],
+        "redirectUri": "http://127.0.0.1:49152/callback",
+        "lastUsedAt": None,
+    }
+    agent = AccountSerializer(source="agent.account", help_text="As which agent it writes.")
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices), help_text="As you chose.")
+    redirectUri = serializers.CharField(source="redirect_uri", help_text="Where the program got its code.")
+    allowedAt = serializers.DateTimeField(source="created_at", help_text="When you let it in.")
+    lastUsedAt = serializers.DateTimeField(source="used_at", allow_null=True, help_text="null: never.")
+
+
+class ProgramSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "name": "Example Editor",
+        "clientId": ID,
+    }
+    id = serializers.UUIDField(source="client.pk")
+    name = serializers.CharField(help_text="Its own claim, as you read it.")
+    clientId = serializers.CharField(source="client.client_id", help_text="Its id, or the address of its document.")
+    consents = ConsentSerializer(many=True, help_text="Newest first.")
+
+
+class ProgramListSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {}
+    programs = ProgramSerializer(many=True, help_text="Those that can get a token now.")
+
+
+class RevokedProgramSerializer(serializers.Serializer[Any]):
+    openapi_example: ClassVar[dict[str, Any]] = {"revoked": True}
+    id = serializers.UUIDField()
+    revoked = serializers.BooleanField(help_text="Always true.")

@@ -17,6 +17,8 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed"
 OLDEST = (3, 11)
+# How many lines of pip are shown if it fails.
+SAID_MAX = 20
 
 
 def main(locks: list[str]) -> None:
@@ -42,11 +44,43 @@ def install(locks: list[str]) -> None:
         STAMP.unlink()
     else:
         create_venv()
-    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes"]
-    requirements = [part for lock in locks for part in ("-r", ROOT / lock)]
-    if subprocess.run([*pip, *requirements], check=False).returncode:
+    requirements = [part for lock in locks for part in ("-r", str(ROOT / lock))]
+    if failure := run_pip(requirements, packages=max(count_packages(ROOT / lock) for lock in locks)):
+        sys.stderr.write(failure)
         sys.exit("The packages could not be installed; pip says why above. Run the same command again afterwards.")
     STAMP.write_text("\n".join(required))
+
+
+def run_pip(requirements: list[str], *, packages: int) -> str:
+    """Install, and show `n of packages` in one line of a terminal. Returns what pip says if it fails, else nothing."""
+    options = ["--disable-pip-version-check", "--no-input", "--progress-bar=off", "--require-hashes"]
+    command = [str(PYTHON), "-m", "pip", "install", *options, *requirements]
+    environment = os.environ | {"PIP_ROOT_USER_ACTION": "ignore", "PYTHONUNBUFFERED": "1"}
+    said = []
+    number = 0
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as pip:
+        for line in pip.stdout or ():
+            said.append(line)
+            if line.startswith("Collecting ") and number < packages:
+                number += 1
+                show(f"  {number} of {packages} downloaded")
+            elif line.startswith("Installing "):
+                show(f"  {packages} packages are being installed")
+    show("")
+    return "".join([*said[-SAID_MAX:], f"pip ended with status {pip.returncode}.\n"]) if pip.returncode else ""
+
+
+def count_packages(lock: Path) -> int:
+    return sum("==" in line and not line.startswith((" ", "#")) for line in lock.read_text().splitlines())
+
+
+def show(text: str) -> None:
+    """Replace the last line of a terminal. A log gets nothing: it would store every one of the lines."""
+    if sys.stdout.isatty():
+        sys.stdout.write(f"\r\033[K{text}")
+        sys.stdout.flush()
 
 
 def runs() -> bool:

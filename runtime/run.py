@@ -34,27 +34,53 @@ from runtime.postgres_binaries import PostgresError
 from runtime.scheduler import scheduled_commands
 from runtime.supervisor import supervised
 
+SUPER_ADMIN = "SELECT EXISTS (SELECT FROM messaging_account WHERE is_superuser AND is_active)"
+
 
 def print_when_open(ports: Sequence[int], data: Path) -> None:
     """Print when all ports are open; the first is that of the workers."""
     threading.Thread(target=_wait_and_print, args=(ports, data), daemon=True).start()
 
 
-def text(ports: Sequence[int], demo: dict[str, Any] | None) -> str:
-    """`ports`: that of the workers, and that of the streams if they are served."""
+def missing(data: Path) -> list[str]:
+    """What a service needs that is not there, with the command or the setting that gives it."""
+    found = []
+    try:
+        with psycopg.connect(**session_parameters(embedded(data).url)) as connection:
+            has_super_admin = connection.execute(SUPER_ADMIN).fetchone() == (True,)
+    except psycopg.Error:
+        # The database has gone since the start, of which readiness and the log tell.
+        has_super_admin = True
+    if not has_super_admin:
+        found.append("no super admin: manage.py create_person HANDLE --super-admin --password -")
+    if not env.text("EMAIL_URL") and env.text("BASE_URL").startswith("https://"):
+        found.append("no mail server, so that nobody can set a new password: EMAIL_URL")
+    return found
+
+
+def text(ports: Sequence[int], demo: dict[str, Any] | None, lacks: Sequence[str] = ()) -> str:
+    """`ports`: that of the workers, and that of the streams if they are served. `lacks`: what is missing."""
     base, *streams = map(bind_address.origin, ports)
+    public = env.origin("BASE_URL", base)
     lines = [
         "",
         f"Community Messaging runs at {base}  (Ctrl-C stops it)",
+        *([f"Its public address is {public}"] if public != base else []),
         "",
         f"  {base}/           overview",
-        f"  {base}/demo/      a page with a live embed",
+        *([f"  {base}/demo/      a page with a live embed"] if demo else []),
         f"  {base}/account/   for site owners, operators of agents and everybody with an account",
         f"  {base}/api/docs/  every operation, to try out",
         f"  {base}/admin/     for super admins",
         *(f"  {stream}/v1/changes/stream  posts and reactions as they happen (curl -N)" for stream in streams),
     ]
-    return "\n".join([*lines, *(_demo_lines(demo) if demo else []), ""])
+    lines += ["", "Missing:", *(f"  {one}" for one in lacks)] if lacks else []
+    lines += (
+        _demo_lines(demo)
+        if demo
+        else ["", "Log lines are printed here; with systemd: journalctl -u community-messaging"]
+    )
+    return "\n".join([*lines, ""])
 
 
 def _demo_lines(demo: dict[str, Any]) -> list[str]:
@@ -66,7 +92,8 @@ def _demo_lines(demo: dict[str, Any]) -> list[str]:
 def _wait_and_print(ports: Sequence[int], data: Path) -> None:
     while not all(map(_is_open, ports)):
         time.sleep(0.05)
-    sys.stdout.write(text(ports, _demo(data)) + "\n")
+    demo = _demo(data)
+    sys.stdout.write(text(ports, demo, [] if demo else missing(data)) + "\n")
     sys.stdout.flush()
 
 
@@ -78,6 +105,8 @@ def _is_open(port: int) -> bool:
 
 def _demo(data: Path) -> dict[str, Any] | None:
     file = data / "demo.json"
+    if not env.flag("DEMO", default=True):
+        return None
     return json.loads(file.read_text()) if file.exists() else None
 
 

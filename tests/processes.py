@@ -28,6 +28,7 @@ LONG = {
     "tests/desk/test_look.py": 55,
     "tests/cluster/test_failover.py": 50,
     "tests/cluster/test_stack.py": 45,
+    "tests/operations/test_setup_and_doctor.py": 45,
     "tests/operations/test_service.py": 40,
     "tests/faults/test_hosts.py": 35,
 }

@@ -97,7 +97,8 @@ def own_token(agent: Agent, token_id: UUID) -> AgentToken:
 
 
 def active_tokens(agent: Agent) -> int:
-    return _active(agent.tokens.all()).count()
+    """Of the five that a person may create."""
+    return _active(agent.tokens.created_by_people()).count()
 
 
 def decisions_about(agent: Agent, names: Mapping[UUID, str]) -> list[tuple[LogEntry, str]]:

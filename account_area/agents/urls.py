@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
-from account_area.agents.views import agents, device, requests, tokens, webhooks
+from account_area.agents.views import agents, device, programs, requests, tokens, webhooks
 from account_area.agents.views import agents as inbox
 from account_area.agents.views import agents as lists
 
@@ -47,6 +47,9 @@ of_agent: list[URLPattern | URLResolver] = [
 ]
 urlpatterns = [
     path("inbox/", inbox.own, name="account_inbox"),
+    path("authorize/", programs.authorize, name="account_authorize"),
+    path("programs/", programs.index, name="account_programs"),
+    path("programs/<uuid:program_id>/revoke/", programs.revoke, name="account_program_revoke"),
     path("device/", device.device, name="account_device"),
     path("agents/", lists.index, name="account_agents"),
     # No handle has a hyphen.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from math import ceil
+from typing import Any
 from uuid import UUID
 
 from django.db import models, transaction
@@ -56,8 +57,13 @@ def create_token(
 
 def add_token(agent: Agent, *, by: Account, label: str, expires_in_days: int) -> tuple[AgentToken, str]:
     """Create a token of an agent that the caller has locked. Raises TooManyActiveTokens (409)."""
-    if agent.tokens.active().count() >= ACTIVE_MAX:
+    if agent.tokens.active().created_by_people().count() >= ACTIVE_MAX:
         raise TooManyActiveTokens(max=ACTIVE_MAX)
+    return issue_token(agent, by=by, label=label, lifetime=timedelta(days=expires_in_days))
+
+
+def issue_token(agent: Agent, *, by: Account, label: str, lifetime: timedelta, **fields: Any) -> tuple[AgentToken, str]:
+    """Create a token of an agent that the caller has locked, without counting those that it has."""
     value, now = tokens.mint(), database_now()
     row = AgentToken.objects.create(
         agent=agent,
@@ -66,7 +72,8 @@ def add_token(agent: Agent, *, by: Account, label: str, expires_in_days: int) ->
         label=label,
         created_by=by,
         created_at=now,
-        expires_at=now + timedelta(days=expires_in_days),
+        expires_at=now + lifetime,
+        **fields,
     )
     return row, value
 
@@ -172,9 +179,11 @@ def rotate_token(
     long as its successor. A former token that still works is an active one of the five: at the limit only
     OldEnds.NOW is possible. A token may be rotated again while it works, which can only shorten the rest of its time.
 
-    Raises TokenNotFound (404) unless `by` operates the agent; TokenNotActive, AgentFrozen or TooManyActiveTokens (409).
+    Raises TokenNotFound (404) unless `by` operates the agent, and for a token that a program renews; TokenNotActive,
+    AgentFrozen or TooManyActiveTokens (409).
     """
-    agent_id = AgentToken.objects.operated_by(by).filter(pk=token_id).values_list("agent", flat=True).first()
+    own = AgentToken.objects.operated_by(by).created_by_people().filter(pk=token_id)
+    agent_id = own.values_list("agent", flat=True).first()
     if agent_id is None:
         raise TokenNotFound
     # The agent first, as in `create_token`: the lock orders concurrent calls, and the count sees their tokens.

@@ -10,12 +10,14 @@ that was checked, without redirects. Each process remembers them.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from uuid import UUID
 
 import jwt
@@ -34,7 +36,7 @@ from messaging.communities.moderators import moderates
 from messaging.models import Account
 from messaging.moderation.exceptions import ModeratorRequired
 from messaging.webhooks.exceptions import NotSent
-from messaging.webhooks.posting import read_document
+from messaging.webhooks.posting import fetch
 
 PREFIX = "sso_"
 SECRET_BYTES = 32
@@ -168,7 +170,10 @@ def _with_id(document: Document | None, key_id: str | None) -> list[jwt.PyJWK]:
 
 def _read(url: str, *, otherwise: list[jwt.PyJWK]) -> list[jwt.PyJWK]:
     try:
-        listed = orjson.loads(read_document(url, most=DOCUMENT_MAX))["keys"][:KEYS_MAX]
+        status, content = asyncio.run(fetch(url, limit=DOCUMENT_MAX))
+        if status != HTTPStatus.OK:
+            return otherwise
+        listed = orjson.loads(content)["keys"][:KEYS_MAX]
     except (NotSent, ValueError, TypeError, KeyError):
         return otherwise
     keys = []

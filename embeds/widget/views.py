@@ -1,11 +1,14 @@
 """The views of the widget's pages. None of them reads or writes posts: the panel uses the API.
 
-The start page: for readers, owners of sites, operators of agents, and who runs the service.
+The start page: with the demo, for readers, owners of sites, operators of agents, and who runs the service; without
+it, about this service.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -31,8 +34,11 @@ from kernel.api.requests import JSON_TYPE, LINK, MARKDOWN_TYPE
 from kernel.cache.rendering import to_json
 from kernel.discovery import texts
 from messaging.accounts import sessions
+from messaging.models import Community
 
 EXAMPLE_EMBED = "EMBED_ID"
+# How many communities the start page names.
+COMMUNITIES_MAX = 12
 
 
 @any_origin
@@ -54,9 +60,31 @@ def start(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest) -> HttpResponse:
     with translation.override(languages.of_request(request)):
-        response = render(request, "pages/start.html", _samples())
+        if settings.DEMO:
+            response = render(request, "pages/start.html", _samples() | {"legal_links": texts.legal_links()})
+        else:
+            response = render(request, "pages/service.html", _service() | {"legal_links": texts.legal_links()})
     patch_vary_headers(response, ("Accept", "Accept-Language"))
     return response
+
+
+def _service() -> dict[str, Any]:
+    """What this service is, for the start page of one without the demo. One query."""
+    newest = list(Community.objects.with_posts().order_by("-created_at", "-id")[: COMMUNITIES_MAX + 1])
+    return {
+        "name": settings.SERVICE_NAME,
+        "host": urlsplit(settings.BASE_URL).netloc,
+        "communities": newest[:COMMUNITIES_MAX],
+        "more": len(newest) > COMMUNITIES_MAX,
+        "registration_open": settings.REGISTRATION_OPEN,
+        "community_creation": settings.COMMUNITY_CREATION,
+        "edit_minutes": settings.EDIT_MINUTES,
+        "for_agents": _for_agents(),
+    }
+
+
+def _for_agents() -> str:
+    return f"Read {settings.BASE_URL}{reverse('skill')} and follow it."
 
 
 def _samples() -> dict[str, str]:
@@ -64,7 +92,7 @@ def _samples() -> dict[str, str]:
     base, streams = settings.BASE_URL, settings.STREAM_URL
     return {
         "embed_code": embed_code(app_url=settings.APP_URL, embed_id=EXAMPLE_EMBED),
-        "for_agents": f"Read {base}{reverse('skill')} and follow it.",
+        "for_agents": _for_agents(),
         "first_call": f"curl -H 'Authorization: Bearer AGENT_TOKEN' {base}/v1/agent/self",
         "live": f"curl -N '{streams}/v1/changes/stream'" if streams else "",
         "run": "make run",

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from config.version import VERSION
 from kernel.api.operations import all_operations
@@ -69,6 +70,16 @@ def security_txt(now: datetime) -> bytes:
         f"Canonical: {settings.BASE_URL}{reverse('security-txt')}",
     )
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+def legal_links() -> list[tuple[str, str]]:
+    """Names and addresses of the pages that an operator has set, for the foot of pages."""
+    named = (
+        (_("Imprint"), settings.IMPRINT_URL),
+        (_("Terms"), settings.TERMS_URL),
+        (_("Privacy"), settings.PRIVACY_URL),
+    )
+    return [(name, url) for name, url in named if url]
 
 
 def addresses() -> dict[str, Any]:

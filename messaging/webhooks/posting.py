@@ -1,7 +1,5 @@
 """Sends one request over a connection of its own: to an address that was checked, without redirects and proxies.
 
-Webhooks are sent so, and documents that sites name are read so.
-
 The standard library's and other HTTP clients resolve a name when they connect, after any check, and limit the time of
 each read and not of the request. So the connection is made here, and h11 writes and parses HTTP.
 
@@ -136,7 +134,7 @@ def normalized_url(url: str) -> str:
 
 # For the name server, the connection, TLS, the request and the headers of the response together.
 SECONDS = 5.0
-# Of the response; its body is read only to compare it with a challenge, and not beyond this size.
+# The body of a webhook's response is read only to compare it with a challenge, and not beyond this size.
 HEADERS_MAX = 16 * 1024
 ANSWER_MAX = 4 * 1024
 READ_BYTES = 4 * 1024
@@ -162,6 +160,24 @@ class Outcome:
         return self.status_code == GONE
 
 
+async def fetch(url: str, *, limit: int) -> tuple[int, bytes]:
+    """The status and body of a document, within SECONDS; raises NotSent, also if it has more than `limit` bytes."""
+    ends = asyncio.get_running_loop().time() + SECONDS
+    try:
+        receiver = Receiver.of(url)
+        addresses = await _resolve(receiver, ends=ends)
+        async with asyncio.timeout_at(ends):
+            request = _request(receiver, "GET", {"Accept": "application/json"})
+            status, content = await _send(receiver, addresses, request, ends=ends, limit=limit)
+    except TimeoutError:
+        raise NotSent(DeliveryError.TIMEOUT) from None
+    except ValueError:
+        raise NotSent(DeliveryError.ADDRESS_NOT_ALLOWED) from None
+    if len(content) > limit:
+        raise NotSent(DeliveryError.INVALID_RESPONSE)
+    return status, content
+
+
 async def post(url: str, body: bytes, headers: Mapping[str, str], challenge: str = "") -> Outcome:
     """Send a request, and return the outcome within SECONDS. The response has to repeat a challenge."""
     began, status, error = time.monotonic(), None, None
@@ -170,9 +186,9 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], challenge: str
         receiver = Receiver.of(url)
         addresses = await _resolve(receiver, ends=ends)
         async with asyncio.timeout_at(ends):
-            request = _request(receiver, {"Content-Length": str(len(body)), **headers}, method="POST")
-            reads = ANSWER_MAX if challenge else 0
-            status, answer = await _send(receiver, addresses, request, body, ends=ends, reads=reads)
+            request = _request(receiver, "POST", {"Content-Length": str(len(body)), **headers})
+            limit = ANSWER_MAX if challenge else 0
+            status, answer = await _send(receiver, addresses, request, body, ends=ends, limit=limit)
         error = _error_of(status)
         if challenge and not error and not is_answered(answer, challenge):
             error = DeliveryError.CHALLENGE_FAILED
@@ -184,30 +200,6 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], challenge: str
         # The settings allow this URL no more.
         error = DeliveryError.ADDRESS_NOT_ALLOWED
     return Outcome(status, error, int((time.monotonic() - began) * 1000))
-
-
-def read_document(url: str, *, most: int) -> bytes:
-    """The body of a 2xx response to a GET, within SECONDS and at most so many bytes. Raises NotSent."""
-    return asyncio.run(_read_document(url, most=most))
-
-
-async def _read_document(url: str, *, most: int) -> bytes:
-    ends = asyncio.get_running_loop().time() + SECONDS
-    try:
-        receiver = Receiver.of(url)
-        addresses = await _resolve(receiver, ends=ends)
-        async with asyncio.timeout_at(ends):
-            request = _request(receiver, {"User-Agent": "community-messaging"}, method="GET")
-            status, content = await _send(receiver, addresses, request, b"", ends=ends, reads=most)
-    except TimeoutError:
-        raise NotSent(DeliveryError.TIMEOUT) from None
-    except ValueError:
-        raise NotSent(DeliveryError.ADDRESS_NOT_ALLOWED) from None
-    if error := _error_of(status):
-        raise NotSent(error)
-    if len(content) > most:
-        raise NotSent(DeliveryError.INVALID_RESPONSE)
-    return content
 
 
 def is_answered(answer: bytes, challenge: str) -> bool:
@@ -244,11 +236,11 @@ async def _resolve(receiver: Receiver, *, ends: float) -> list[str]:
 
 
 async def _send(
-    receiver: Receiver, addresses: list[str], request: h11.Request, body: bytes, *, ends: float, reads: int
+    receiver: Receiver, addresses: list[str], request: h11.Request, body: bytes = b"", *, ends: float, limit: int
 ) -> tuple[int, bytes]:
     reader, writer = await _connect(receiver, addresses, ends=ends)
     try:
-        return await _exchange(reader, writer, request, body, reads=reads)
+        return await _exchange(reader, writer, request, body, limit=limit)
     except ssl.SSLError:
         raise NotSent(DeliveryError.TLS_FAILED) from None
     except OSError as failure:
@@ -288,15 +280,15 @@ async def _connect_to(receiver: Receiver, address: str) -> tuple[asyncio.StreamR
     )
 
 
-def _request(receiver: Receiver, headers: Mapping[str, str], *, method: str) -> h11.Request:
+def _request(receiver: Receiver, method: str, headers: Mapping[str, str]) -> h11.Request:
     sent = {"Host": receiver.authority, "Connection": "close", **headers}
     return h11.Request(method=method, target=receiver.target, headers=list(sent.items()))
 
 
 async def _exchange(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: h11.Request, body: bytes, *, reads: int
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: h11.Request, body: bytes, *, limit: int
 ) -> tuple[int, bytes]:
-    """Send the request and return the status of the response, and its body up to `reads` bytes or a little more."""
+    """Send the request and return the status of the response, and the first `limit` bytes of its body or a few more."""
     http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_MAX)
     for event in (request, h11.Data(data=body), h11.EndOfMessage()):
         writer.write(http.send(event) or b"")
@@ -308,14 +300,14 @@ async def _exchange(
             status = answer.status_code
         elif isinstance(answer, h11.Data):
             content += bytes(answer.data)
-        if status and (not reads or isinstance(answer, h11.EndOfMessage) or len(content) > reads):
+        if status and (not limit or isinstance(answer, h11.EndOfMessage) or len(content) > limit):
             return status, content
         if answer is h11.NEED_DATA:
             data = await reader.read(READ_BYTES)
             received += len(data)
             http.receive_data(data)
         # Responses of 1xx precede the final one, in any number.
-        if received > HEADERS_MAX + max(reads, ANSWER_MAX) or isinstance(answer, h11.ConnectionClosed):
+        if received > HEADERS_MAX + ANSWER_MAX + limit * 2 or isinstance(answer, h11.ConnectionClosed):
             raise NotSent(DeliveryError.INVALID_RESPONSE)
 
 

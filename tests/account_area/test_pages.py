@@ -45,8 +45,8 @@ OF_THE_API_AND_THE_ADMIN = {
     *("second_factor_required", "streams_disabled", "super_admin_required", "token_expired", "token_revoked"),
     *("too_many_emoji", "too_many_rows", "too_many_streams", "undo_too_late", "unknown_format", "unknown_page"),
     # Errors of RFC 6749 and RFC 8628, for programs.
-    *("access_denied", "authorization_pending", "expired_token", "invalid_grant", "invalid_request", "invalid_scope"),
-    *("slow_down", "unsupported_grant_type"),
+    *("access_denied", "authorization_pending", "expired_token", "invalid_grant", "invalid_scope"),
+    *("invalid_target", "slow_down", "unsupported_grant_type"),
     *("unknown_field", "unsupported_content_encoding", "unsupported_media_type", "user_mismatch"),
 }
 

@@ -15,6 +15,7 @@ from moving.models import Move, MovePart, MoveStatus
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.embeds.making import an_embed
 from tests.factories import MessageFactory
+from tests.oauth.consents import program_let_in
 
 PARAMETER = re.compile(r"<(\w+):(\w+)>")
 # The values by converter of sessions, passkeys and links of mails, which a browser or a mail makes.
@@ -46,6 +47,7 @@ def objects_of(person: Account) -> dict[str, Any]:
         "handle": holder.account.handle,
         "request_id": RequestFactory(requester=person).pk,
         "token_id": holder.token.pk,
+        "program_id": program_let_in(holder.agent)[0].pk,
         "webhook_id": webhook.pk,
         "move_id": move.pk,
         "post_id": MessageFactory(community=community).pk,

@@ -37,7 +37,8 @@ WIDGETS = {"getEmbedClientConfig", "getEmbedConfig", "ingestAnalyticsEvent"}
 WIDGETS |= {"createPanelSession", "createPanelToken", "endPanelSession", "getImportedPost", "getOwnModeration"}
 WIDGETS |= {"exchangeSiteToken"}
 FEED_READERS = {"getCommunityAtomFeed", "getCommunityJsonFeed", "getPageAtomFeed", "getPageJsonFeed"}
-OF_OTHERS = SUPER_ADMINS | SITE_OWNERS | WIDGETS | FEED_READERS
+MCP_CLIENTS = {"createClient", "revokeClientToken"}
+OF_OTHERS = MCP_CLIENTS | SUPER_ADMINS | SITE_OWNERS | WIDGETS | FEED_READERS
 # Read by `follow`, which builds the paths from a channel.
 FOLLOWED = {"listChanges", "listInbox", "streamChanges", "streamInbox"}
 # Typed dictionaries by the components that they describe.
@@ -53,6 +54,7 @@ COMPONENTS = {
 }
 # Those that one component has in a field.
 COMPONENTS |= {
+    "Consent": "Program.consents",
     "Attachment": "Draft.attachments",
     "DeletedMessage": "Deleted",
     "Delivery": "WebhookWithLog.deliveries",

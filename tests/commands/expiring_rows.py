@@ -38,9 +38,10 @@ from messaging.models import (
 from messaging.privacy.erasing import request_erasure
 from moving.models import Move, MovePart, MoveStatus
 from oauth import device_grants
-from oauth.models import DeviceGrant
+from oauth.models import CodeGrant, DeviceGrant, OAuthClient, RefreshToken
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory
+from tests.oauth.consents import program_let_in
 from tests.panel_sessions import panel_secret
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -61,6 +62,15 @@ def changes(now: datetime) -> None:
 def device_codes(now: datetime) -> None:
     device_grants.ask(client_name="A program", scope="account", network="")
     DeviceGrant.objects.update(expires_at=now - 30 * DAY + HOUR)
+
+
+def programs(now: datetime) -> None:
+    program_let_in(agent_with_token().agent)
+    CodeGrant.objects.update(created_at=now - 30 * DAY + HOUR)
+    RefreshToken.objects.update(expires_at=now + HOUR)
+    AgentToken.objects.exclude(scopes=None).update(expires_at=now - 30 * DAY + HOUR)
+    OAuthClient.objects.create(name="A program", redirect_uris=[])
+    OAuthClient.objects.filter(grants=None).update(created_at=now - DAY + HOUR)
 
 
 def exports(now: datetime) -> None:
@@ -222,6 +232,7 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
     "desk.rolling.prune": desk,
     "moving.pruning.prune": uploads,
     "oauth.device_grants.prune": device_codes,
+    "oauth.code_grants.prune": programs,
     # The last one: the others write changes.
     "kernel.changes.pruning.prune": changes,
 }

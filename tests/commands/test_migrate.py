@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from io import StringIO
@@ -11,11 +12,16 @@ import psycopg
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection, connections
+from django.db import connection, connections, models
+from django.db.migrations import AddIndex, Migration
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.migrations.state import ModelState, ProjectState
 from django.test import override_settings
 
 from kernel.database import locks
 from kernel.database.locks import ASK
+from runtime.management.commands import upgrade
+from tests.commands.running import run, run_json
 from tests.faults.next_release import INDEX
 from tests.faults.next_release.settings import INSTALLED_APPS
 from tests.waiting import PATIENCE_SECONDS
@@ -146,3 +152,29 @@ def test_a_concurrent_index_build_waits_for_writes_without_timeout(pool: ThreadP
 def test_plan_and_check_do_not_wait_for_the_host_lock(option: str, another: Session) -> None:
     assert value(another, ASK, "migrates") is True
     call_command("migrate", option, verbosity=0, stdout=StringIO())
+
+
+def test_upgrade_checks_what_the_next_release_does_and_then_does_it(next_release: None) -> None:
+    before = Counter(MigrationRecorder(connection).applied_migrations())
+    said = run_json("upgrade", "--check", "--json")["migrations"]
+    assert [one["migration"].partition(".")[2][:4] for one in said] == ["0001", "0002", "0003", "0004"]
+    locks = [step["lock"] for one in said for step in one["steps"]]
+    assert "makes a new table, which blocks no request" in locks
+    assert locks[-1] == "blocks no request"
+    assert "runs statements of its own" in locks
+    assert "about 0 s" in run("upgrade", "--check")
+    assert Counter(MigrationRecorder(connection).applied_migrations()) == before, "it changes nothing"
+    assert "start each host again" in run("upgrade")
+    assert run("upgrade", "--check").startswith("Nothing to do")
+
+
+def test_upgrade_names_the_size_of_a_table_and_the_time_that_reading_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upgrade, "BYTES_PER_SECOND", 1)
+    migration = Migration("0001_index", "messaging")
+    state = ProjectState()
+    state.add_model(ModelState("messaging", "Message", [("id", models.UUIDField(primary_key=True))]))
+    index = AddIndex("message", models.Index(fields=["id"], name="an_index"))
+    step = upgrade._step(index, migration, state)
+    assert step["seconds"] > 1_000
+    assert "(messaging_message, " in step["does"]
+    assert step["lock"].startswith("locks the table")

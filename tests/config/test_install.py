@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime import install as runtime_install
 from tests.service import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes]
@@ -63,6 +64,31 @@ def test_packages_are_installed_once_and_an_incomplete_venv_is_replaced(tree: Pa
     (tree / ".venv/installed").unlink()
     assert "Installing the packages of empty.lock" in install(tree).stdout
     assert not leftover.exists()
+
+
+def test_progress_is_one_line_of_a_terminal_and_pip_is_shown_only_if_it_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    lock = tmp_path / "some.lock"
+    lock.write_text("# one==1\none==1 \\\n    --hash=sha256:0\ntwo==2 ; x == '1'\n    # via one==1\n")
+    assert runtime_install.count_packages(lock) == 2
+    pip = tmp_path / "pip"
+    monkeypatch.setattr(runtime_install, "PYTHON", pip)
+    said = "echo Collecting one==1; echo WARNING: root; echo Collecting two==2; echo Collecting three"
+    program(pip, f"{said}; echo Installing collected packages")
+    assert runtime_install.run_pip([], packages=2) == ""
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert runtime_install.run_pip([], packages=2) == ""
+    shown = capsys.readouterr().out
+    assert "1 of 2" in shown
+    assert "2 of 2" in shown
+    assert "\n" not in shown
+    assert "WARNING" not in shown
+    program(pip, "echo ERROR: no such package; exit 1")
+    assert runtime_install.run_pip([], packages=2) == "ERROR: no such package\npip ended with status 1.\n"
+    program(pip, "exit 2")
+    assert runtime_install.run_pip([], packages=2) == "pip ended with status 2.\n", "also if it says nothing"
 
 
 def test_a_missing_python_is_detected(tree: Path) -> None:

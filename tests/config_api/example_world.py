@@ -18,10 +18,12 @@ from embeds.site_accounts.keys import rotate_secret
 from messaging.models import Account, Ban, ClosedPage, Community, HiddenHere, Message, Moderator, Page, Pin, Webhook
 from messaging.serializer_fields import EXAMPLE_PAGE_URL
 from moving.models import ImportedPost, Move, MoveStatus
+from oauth.models import OAuthClient
 from tests.agents.factories import ApprovedFactory, RequestFactory, TokenHolder
 from tests.api import Api
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.oauth.consents import program_let_in
 from tests.webhooks.making import a_webhook
 
 PASSWORD = "a long enough passphrase"
@@ -78,6 +80,10 @@ class ExampleWorld:
         assert request.agent is not None
         token, value = create_token(request_id=request.pk, by=self.ada, label="laptop")
         return TokenHolder(request, request.agent, token, value)
+
+    @cached_property
+    def program(self) -> OAuthClient:
+        return program_let_in(self.agent.agent)[0]
 
     @cached_property
     def pending(self) -> Any:

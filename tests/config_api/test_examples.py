@@ -133,6 +133,10 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "createEmbedToken": lambda world: Call(world.signed_in),
     "createDeviceCode": lambda _world: Call(Api()),
     "createToken": lambda world: Call(Api(), cursor=device_code_of(world.agent)),
+    "createClient": lambda _world: Call(Api()),
+    "revokeClientToken": lambda _world: Call(Api(), cursor="x"),
+    "listPrograms": lambda world: Call(world.person, world.program.pk),
+    "revokeProgram": lambda world: Call(world.person, world.program.pk),
     "createPanelSession": lambda world: Call(Api(world.signed_in.credentials | panel_headers())),
     "createPanelToken": lambda world: Call(Api(panel_headers(panel_secret(world.ada)))),
     "endPanelSession": lambda world: Call(Api(panel_headers(panel_secret(world.ada)))),
@@ -185,7 +189,7 @@ def test_every_operation_has_a_call() -> None:
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_the_example_of_a_request_gets_the_example_of_its_response(name: str, settings: Any) -> None:
-    settings.WEBHOOKS, settings.DOMAIN_CHECKS, settings.STREAM_URL = True, True, None
+    settings.WEBHOOKS, settings.DOMAIN_CHECKS, settings.OAUTH, settings.STREAM_URL = True, True, True, None
     _method, _path, operation = OPERATIONS[name]
     answer = _send(name, CALLS[name](ExampleWorld()))
     assert 200 <= answer.status < 300, answer.body

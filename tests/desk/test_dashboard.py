@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import connection
@@ -18,11 +19,12 @@ from django.utils import timezone
 from agents.services import reject_request
 from config.version import VERSION
 from desk import health as health_checks
+from desk.dashboard import first_steps
 from desk.models import DailyCount, DailyTotal, Of, RollUp, Top, Total, Trouble
 from kernel.admin.audit import forget_names_about, log_decision
 from kernel.probes import readiness as probes
 from kernel.probes.readiness import readiness
-from messaging.models import Message
+from messaging.models import Account, Message
 from messaging.moderation.services import hide_message
 from tests.admin.pages import read
 from tests.agents.factories import RequestFactory, agent_with_token
@@ -258,3 +260,20 @@ def _statements(client: Client) -> list[str]:
     with CaptureQueriesContext(connection) as queries:
         assert client.get("/admin/").status_code == 200
     return [query["sql"] for query in queries]
+
+
+def test_the_first_steps_are_listed_until_all_are_done(overview: Any, settings: Any, boss: Account) -> None:
+    assert "First steps" not in overview(), "a demo needs none"
+    settings.DEMO = False
+    text = overview()
+    assert text.count("○") == 6
+    assert "community-messaging doctor" in text
+    an_embed()
+    CommunityFactory()
+    settings.HTTPS = settings.MAIL_IS_SENT = True
+    settings.IMPRINT_URL = settings.TERMS_URL = "https://example.com/"
+    Authenticator.objects.create(user=PersonFactory(), type=Authenticator.Type.TOTP, data={})
+    assert overview().count("○") == 2, "the factor is that of another person, and one link is missing"
+    settings.PRIVACY_URL = "https://example.com/"
+    Authenticator.objects.create(user=boss, type=Authenticator.Type.TOTP, data={})
+    assert first_steps() == []

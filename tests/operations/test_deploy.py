@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from configparser import ConfigParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from kernel.metrics import definitions
 from tests.service import ROOT
+from tests.webhooks.receiver import make_authority
 
 DEPLOY = ROOT / "deploy"
 ALERTS = DEPLOY / "prometheus" / "alerts.yml"
@@ -107,3 +110,30 @@ def test_the_unit_runs_the_service_and_leaves_it_time_to_stop() -> None:
     assert service["KillMode"] == "mixed"
     longest = run.DRAIN_SECONDS + granian.STOP_SECONDS + postgres.STOP_SECONDS
     assert int(service["TimeoutStopSec"]) > longest
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") is None, reason="no nginx on PATH")
+def test_nginx_accepts_its_file_as_the_page_on_going_live_changes_it(tmp_path: Path) -> None:
+    text = (ROOT / "docs/go-live.md").read_text()
+    (block,) = re.findall(r"```nginx\n(.*?)```", text, re.DOTALL)
+    (command,) = re.findall(r"^sed -i -e 's\|listen 8080.*?nginx\.conf$", text, re.DOTALL | re.MULTILINE)
+    file = tmp_path / "nginx.conf"
+    file.write_text((DEPLOY / "nginx.conf").read_text().replace("    server {", f"{block}\n    server {{", 1))
+    _authority, certificate = make_authority(tmp_path, host="community.example.com")
+    live = tmp_path / "live/community.example.com"
+    live.mkdir(parents=True)
+    for name in ("fullchain", "privkey"):
+        shutil.copy(certificate, live / f"{name}.pem")
+    command = command.replace("/etc/letsencrypt", str(tmp_path)).replace("/etc/nginx/nginx.conf", str(file))
+    subprocess.run(["sh", "-c", command.replace("YOUR_DOMAIN", live.name)], check=True)
+    changed = file.read_text().replace("YOUR_DOMAIN", live.name)
+    assert changed.count("\n        listen 443 ssl http2;") == 1
+    # Ports that only root may open, and folders of the system, are not tried here.
+    for old, new in (("listen 443", "listen 20443"), ("[::]:443", "[::1]:20443"), ("listen 80;", "listen 20080;")):
+        changed = changed.replace(old, new)
+    file.write_text(changed.replace("listen [::]:80;", ""))
+    options = ["-t", "-e", str(tmp_path / "error.log"), "-g", f"pid {tmp_path}/nginx.pid;", "-c", str(file)]
+    path = f"{os.environ['PATH']}:/usr/sbin"
+    tested = subprocess.run(["nginx", *options], capture_output=True, text=True, check=False, env={"PATH": path})
+    assert tested.returncode == 0, tested.stderr

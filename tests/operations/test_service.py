@@ -179,3 +179,16 @@ def test_a_host_drains_where_a_balancer_is_likely(
     monkeypatch.setenv("BASE_URL", base_url)
     monkeypatch.setenv("DRAIN_SECONDS", given)
     assert drain_seconds() == seconds
+
+
+def test_what_a_start_prints_without_the_demo_names_the_public_address_and_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from runtime.run import text
+
+    monkeypatch.setenv("BASE_URL", "https://community.example")
+    said = text([8000], None, ["no super admin: manage.py create_person"])
+    for line in ("runs at http://127.0.0.1:8000 ", "public address is https://community.example", "no super admin"):
+        assert line in said
+    assert "/demo/" not in said
+    assert "Missing" not in text([8000], None)

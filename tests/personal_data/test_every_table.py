@@ -42,6 +42,7 @@ EXPORTED = {
     "moving.ImportedAuthor.account": "imported_authors",
     "moving.Move.started_by": "imports",
     "oauth.DeviceGrant.person": "device_codes",
+    "oauth.CodeGrant.person": "oauth_consents",
     "messaging.Ban.account": "bans",
     "messaging.Community.created_by": "communities",
     "messaging.Decision.by": "decisions",

@@ -23,6 +23,7 @@ from tests.agents.factories import ApprovedFactory
 from tests.api import Api
 from tests.embeds.site_tokens import Site
 from tests.factories import PersonFactory, SuperAdminFactory
+from tests.oauth.consents import program_let_in
 from tests.panel_sessions import panel_headers, secret_in
 from tests.waiting import eventually
 from tests.webhooks.making import GLOBAL_URL
@@ -46,6 +47,8 @@ COLUMNS = {
     "messaging_webhook.previous_secret": "former secret of a webhook",
     "messaging_webhook.secret": "secret of a webhook",
     "mfa_authenticator.data": "secret of an authenticator app",
+    "oauth_codegrant.code_digest": "code of a program",
+    "oauth_refreshtoken.digest": "refresh token of a program",
     "oauth_devicegrant.answer": "agent token",
     "oauth_devicegrant.device_digest": "device code",
     "oauth_devicegrant.user_digest": "user code",
@@ -77,6 +80,7 @@ OPEN_COLUMNS = {
     "messaging_webhookdelivery.status_code": "of a response",
     "moving_move.digest": "of the file of an import",
     "moving_movepart.data": "the posts of an import",
+    "oauth_refreshtoken.access_token_id": "refers to the row of an agent token",
     "oauth_devicegrant.token_id": "refers to the row of an agent token",
     "socialaccount_socialapp.key": "of OAuth 1",
     "token_blacklist_blacklistedtoken.token_id": "refers to a row of a token that was logged out",
@@ -111,6 +115,7 @@ MODULES = {
     "messaging/accounts/sessions.py": "panel session",
     "messaging/accounts/second_factor.py": "secret of an authenticator app",
     "messaging/webhooks/secrets.py": "secret of a webhook",
+    "oauth/code_grants.py": "code of a program",
     "oauth/device_grants.py": "device code",
 }
 OPEN_MODULES = {
@@ -167,7 +172,10 @@ def _of_programs(boss: Account) -> dict[str, str]:
     device = Api().post("/oauth/device_authorization", sent).json
     poll = {"grant_type": device_grants.GRANT_TYPE, "device_code": device["device_code"]}
     assert Api().post("/oauth/token", poll).error == "authorization_pending"
+    _client, code, refresh_token = program_let_in(approved.agent)
     return {
+        "code of a program": code,
+        "refresh token of a program": refresh_token,
         "device code": device["device_code"],
         "user code": device["user_code"].replace("-", ""),
         "access token": session["accessToken"],

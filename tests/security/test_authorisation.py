@@ -35,7 +35,7 @@ def test_the_table_has_every_operation_and_every_caller() -> None:
 @pytest.mark.parametrize("row", ROWS)
 def test_every_caller_gets_the_outcome_of_the_table(row: str, world: World, settings: Any) -> None:
     settings.SOFT_THROTTLES = {name: (10**6, seconds) for name, (_calls, seconds) in settings.SOFT_THROTTLES.items()}
-    settings.WEBHOOKS, settings.DOMAIN_CHECKS = True, True
+    settings.WEBHOOKS, settings.DOMAIN_CHECKS, settings.OAUTH = True, True, True
     call = world.call(row)
     found = [_meaning(_answer(world, call, column)) for column in COLUMNS]
     assert dict(zip(COLUMNS, found, strict=True)) == dict(zip(COLUMNS, ROWS[row], strict=True))

@@ -83,6 +83,9 @@ def not_found(case: Case) -> Answer:
     """The same call with an id that does not exist, and a feed or agent with a name that none has."""
     if case.call.path.startswith("/feeds/"):
         return case.send(path=re.sub(r"/[^/]+\.", "/none.", case.call.path))
+    if case.call.path in {"/oauth/register", "/oauth/revoke"}:
+        with override_settings(OAUTH=False):
+            return case.send()
     if case.call.path.startswith("/v1/agents/"):
         return case.send(path="/v1/agents/none")
     if case.call.path == "/v1/presence/counts":
@@ -166,7 +169,7 @@ REFUSALS: dict[str, Callable[[Case], Answer]] = {
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
 def test_every_documented_error_status_occurs(name: str, world: World, settings: Any) -> None:
-    settings.WEBHOOKS, settings.DOMAIN_CHECKS = True, True
+    settings.WEBHOOKS, settings.DOMAIN_CHECKS, settings.OAUTH = True, True, True
     promised = sorted(status for status in OPERATIONS[name]["responses"] if status >= "300" and status not in ELSEWHERE)
     assert len(promised) >= 3
     column = next(column for column in CALLERS if ROWS[name][COLUMNS.index(column)] == "ok")

@@ -17,6 +17,7 @@ from tests.api import Api
 from tests.embeds.making import an_embed
 from tests.embeds.site_tokens import EXCHANGE, Site
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
+from tests.oauth.consents import program_let_in
 from tests.panel_sessions import panel_headers, panel_secret
 from tests.webhooks.making import GLOBAL_URL, a_webhook
 
@@ -127,6 +128,10 @@ getMe                 anon    bad  deny      deny   deny   bad     bad    ok    
 createEmbedToken      anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createDeviceCode      ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 createToken           ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
+createClient          ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
+revokeClientToken     ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
+listPrograms          anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
+revokeProgram         anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
 createPanelSession    anon    bad  deny      deny   deny   bad     bad    ok     ok     bad    ok
 createPanelToken      ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 endPanelSession       ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
@@ -183,6 +188,7 @@ class World:
         self.refresh = start_session(account=self.owner).refresh
         self.panel_secret = panel_secret(self.owner)
         self.webhook = a_webhook(self.agent)
+        self.program = program_let_in(self.agent.agent)[0]
         added = self.agent.api.post("/v1/reactions", {"messageId": str(self.post.pk), "emoji": "🎉"})
         self.reaction = added.json["reactionId"]
         # Of `person`: a cursor is bound to its account.
@@ -326,6 +332,10 @@ class World:
             "login": Call("POST", "/api/auth/login", {"handle": self.owner.handle, "password": PASSWORD}),
             "createDeviceCode": Call("POST", "/oauth/device_authorization", {"client_name": "cm", "scope": "account"}),
             "createToken": Call("POST", "/oauth/token", confirmed_code(self.owner)),
+            "createClient": Call("POST", "/oauth/register", {"redirect_uris": ["https://example.com/cb"]}),
+            "revokeClientToken": Call("POST", "/oauth/revoke", {"token": "x", "client_id": str(self.program.pk)}),
+            "listPrograms": Call("GET", "/v1/me/programs"),
+            "revokeProgram": Call("DELETE", f"/v1/me/programs/{self.program.pk}"),
             "refreshSession": Call("POST", "/api/auth/refresh", {"refreshToken": self.refresh}),
             "logout": Call("POST", "/api/auth/logout", {"refreshToken": self.refresh}),
             "logoutAll": Call("POST", "/api/auth/logout-all"),

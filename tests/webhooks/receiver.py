@@ -22,6 +22,7 @@ from cryptography.x509.oid import NameOID
 from tests.waiting import PATIENCE_SECONDS
 
 HOST_NAME = "receiver.example"
+A_DAY = timedelta(days=1)
 
 
 @dataclass(slots=True)
@@ -168,11 +169,11 @@ def running_receiver(*, certificate: Path | None = None) -> Iterator[Receiver]:
         server.server_close()
 
 
-def make_authority(folder: Path, *, host: str = HOST_NAME) -> tuple[Path, Path]:
-    """(authority, certificate and key of `host`) as PEM files."""
+def make_authority(folder: Path, *, host: str = HOST_NAME, left: timedelta = A_DAY) -> tuple[Path, Path]:
+    """(authority, certificate and key of `host`) as PEM files. They are valid since yesterday, and for `left`."""
     authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    authority = _certificate("Test authority", authority_key.public_key(), "Test authority", authority_key, None)
-    certificate = _certificate(host, key.public_key(), "Test authority", authority_key, host)
+    authority = _certificate("Test authority", authority_key.public_key(), "Test authority", authority_key, None, A_DAY)
+    certificate = _certificate(host, key.public_key(), "Test authority", authority_key, host, left)
     files = folder / f"authority-of-{host}.pem", folder / f"{host}.pem"
     files[0].write_bytes(authority.public_bytes(serialization.Encoding.PEM))
     private = key.private_bytes(
@@ -182,7 +183,9 @@ def make_authority(folder: Path, *, host: str = HOST_NAME) -> tuple[Path, Path]:
     return files
 
 
-def _certificate(subject: str, public_key: Any, issuer: str, issuer_key: Any, host: str | None) -> x509.Certificate:
+def _certificate(
+    subject: str, public_key: Any, issuer: str, issuer_key: Any, host: str | None, left: timedelta
+) -> x509.Certificate:
     now = datetime.now(UTC)
     builder = (
         x509.CertificateBuilder()
@@ -190,8 +193,8 @@ def _certificate(subject: str, public_key: Any, issuer: str, issuer_key: Any, ho
         .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, issuer)]))
         .public_key(public_key)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
+        .not_valid_before(now - A_DAY)
+        .not_valid_after(now + left)
         .add_extension(x509.BasicConstraints(ca=host is None, path_length=None), critical=True)
     )
     if host is not None:

@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from config import env
 from embeds.domains import InvalidDomain, normalize_entry
 from embeds.models import Embed
 from embeds.widget.context import frame_ancestors, policy, with_streams
 from embeds.widget.demo import app_origin
+from embeds.widget.views import COMMUNITIES_MAX
 from tests.embeds.making import an_embed
-from tests.factories import PageFactory
+from tests.factories import CommunityFactory, PageFactory
 
 pytestmark = pytest.mark.django_db
 PAGES = ["/", "/demo/", "/embed/sign-in"]
@@ -280,3 +283,63 @@ def test_start_page_links_to_every_part(client: Client) -> None:
     for href in hrefs:
         if href.startswith("/") and not href.startswith("/static/"):
             assert client.get(href).status_code in (200, 302), href
+
+
+LEGAL = {name: f"https://example.com/{name[:3].lower()}" for name in ("IMPRINT_URL", "TERMS_URL", "PRIVACY_URL")}
+
+
+def test_start_page_without_the_demo_is_about_this_service(
+    client: Client, settings: Any, django_assert_num_queries: Any
+) -> None:
+    settings.DEMO, settings.SERVICE_NAME, settings.BASE_URL = False, "News & Talk", "https://talk.example"
+    for name, url in LEGAL.items():
+        setattr(settings, name, url)
+    assert "There is no community yet." in client.get("/").content.decode()
+    CommunityFactory(name="Open <b>", slug="open")
+    CommunityFactory(name="People", slug="people", agents_may_post=False, pre_moderation="everyone")
+    CommunityFactory(name="Closed", slug="closed", read_only=True)
+    with django_assert_num_queries(1):
+        text = client.get("/").content.decode()
+    assert "<title>News &amp; Talk</title>" in text
+    for said in (
+        "talk.example",
+        "Open &lt;b&gt;",
+        "People and agents may post.",
+        "Only people may post. Moderators read each post before it is shown.",
+        "Closed for new posts.",
+        "/feeds/communities/closed.atom",
+        "Everybody may open an account.",
+        "You may create a community for it.",
+        *LEGAL.values(),
+    ):
+        assert said in text, said
+    for absent in ("/demo/", "make run", "Run it yourself", "There are more communities."):
+        assert absent not in text, absent
+    settings.REGISTRATION_OPEN, settings.COMMUNITY_CREATION, settings.EDIT_MINUTES = False, "closed", 0
+    for n in range(COMMUNITIES_MAX):
+        CommunityFactory(name=f"Many {n}", slug=f"many-{n}")
+    text = client.get("/").content.decode()
+    for said in (
+        "opened by the operator",
+        "created by the operator",
+        "cannot be edited",
+        "There are more communities.",
+    ):
+        assert said in text, said
+    assert "/account/sign-up/" not in text
+    assert text.count("/feeds/communities/") == COMMUNITIES_MAX
+
+
+def test_pages_of_the_account_area_link_to_the_legal_pages_that_are_set(client: Client, settings: Any) -> None:
+    assert "<footer" not in client.get("/account/sign-in/").content.decode()
+    settings.TERMS_URL = "https://example.com/terms"
+    text = client.get("/account/sign-in/").content.decode()
+    assert '<a href="https://example.com/terms">Terms</a>' in text
+    assert "Imprint" not in text
+
+
+@pytest.mark.parametrize("value", ["example.com/terms", "javascript:alert(1)", "https://example.com/a b"])
+def test_a_legal_page_that_is_no_address_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("TERMS_URL", value)
+    with pytest.raises(ImproperlyConfigured, match="TERMS_URL"):
+        env.link("TERMS_URL")

@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from django.conf import settings
+
 from kernel.api.exceptions.base import ApiError
 
 REALM = 'Bearer realm="community-messaging"'
 
 
+def realm() -> str:
+    """With OAUTH=1 it names the metadata from which MCP clients find out how to get a token (RFC 9728)."""
+    if not settings.OAUTH:
+        return REALM
+    return f'{REALM}, resource_metadata="{settings.BASE_URL}/.well-known/oauth-protected-resource/mcp"'
+
+
 def challenge(error: str, description: str, **parameters: str) -> str:
     """A `WWW-Authenticate` header (RFC 6750). `description` is ASCII without quotes."""
     attributes = {"error": error, "error_description": description, **parameters}
-    return ", ".join((REALM, *(f'{name}="{value}"' for name, value in attributes.items())))
+    return ", ".join((realm(), *(f'{name}="{value}"' for name, value in attributes.items())))
 
 
 class Unauthenticated(ApiError):
@@ -23,7 +32,7 @@ class Unauthenticated(ApiError):
 
     def __init__(self, message: str | None = None, **fields: Any) -> None:
         super().__init__(message, **fields)
-        self.headers["WWW-Authenticate"] = REALM
+        self.headers["WWW-Authenticate"] = realm()
 
 
 class NotAuthenticated(Unauthenticated):

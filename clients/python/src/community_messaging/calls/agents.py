@@ -8,7 +8,15 @@ from typing import TypeVar
 from community_messaging.credentials import Credential
 from community_messaging.declarations import call, listing
 from community_messaging.errors import ServiceError
-from community_messaging.records import AgentRequest, AgentToken, DeletedAgent, NewAgentToken, Revocation, RotatedToken
+from community_messaging.records import (
+    AgentRequest,
+    AgentToken,
+    DeletedAgent,
+    NewAgentToken,
+    Program,
+    Revocation,
+    RotatedToken,
+)
 from community_messaging.requests import Request, get, write
 from community_messaging.session import Session
 from community_messaging.steps import Steps
@@ -118,6 +126,18 @@ class AgentCalls(Session):
     def delete_agent(self, handle: str, *, key: str | None = None) -> Steps[DeletedAgent]:
         """Delete an agent for good; its posts stay, and its handle is never free again (deleteAgent)."""
         return self.ask(DeletedAgent, write("DELETE", "/v1/agents/{handle}", handle, key=key))
+
+    @call
+    def list_programs(self) -> Steps[list[Program]]:
+        """List the programs that you let act as your agents by OAuth (listPrograms)."""
+        answer = yield from self.ask(dict, get("/v1/me/programs"), programs=list)
+        programs: list[Program] = answer["programs"]
+        return programs
+
+    @call
+    def revoke_program(self, program_id: str, *, key: str | None = None) -> Steps[None]:
+        """End all tokens that you gave to a program (revokeProgram)."""
+        yield from self.ask(dict, write("DELETE", "/v1/me/programs/{id}", program_id, key=key), revoked=bool)
 
     def _create_token(self, record: type[Created], request: Request) -> Steps[Created]:
         created = yield from self.ask(record, request, token=str, prefix=str, expiresAt=str)

@@ -62,3 +62,18 @@ class DeletedAgent(TypedDict):
 class Revocation(TypedDict):
     revoked: bool
     alreadyRevokedAt: NotRequired[str]
+
+
+class Consent(TypedDict):
+    agent: Account
+    scopes: list[str]
+    redirectUri: str
+    allowedAt: str
+    lastUsedAt: str | None
+
+
+class Program(TypedDict):
+    id: str
+    name: str
+    clientId: str
+    consents: list[Consent]
