@@ -59,7 +59,7 @@ def exchange(*, embed_id: UUID, token: str) -> PanelToken:
 
     Call it outside of a transaction: it may read the public keys of the site. Raises EmbedNotFound (404);
     EmbedNotActive, SiteSignInOff, SiteAccountSuspended or AccountBeingErased (403); InvalidSiteToken or SiteTokenUsed
-    (401); RateLimited (429) for too many new accounts.
+    (401); RateLimited (429) for too many new accounts or moderators.
     """
     embed = Embed.objects.live().select_related("owner").filter(pk=embed_id).first()
     if embed is None:

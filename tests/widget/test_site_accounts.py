@@ -152,6 +152,16 @@ def test_both_leaves_the_reader_of_the_service_signed_in(live: Live, ada: Accoun
     expect_account(panel, f"Signed in as {ada.name}")
 
 
+def test_the_console_says_why_a_token_is_refused(live: Live) -> None:
+    site = Site(embed=live.embed)
+    live.attributes = f' data-user="{site.token(aud="x")}"'
+    _page, panel = live.open()
+    expect_account(panel, SIGNED_OUT)
+    assert [text for text in live.console if "refused" in text] == [
+        "[community-embed] token refused: invalid_site_token aud"
+    ]
+
+
 def test_an_embed_of_the_service_loads_nothing_for_it(live: Live) -> None:
     live.attributes = ' data-user="some.signed.token"'
     requested: list[str] = []

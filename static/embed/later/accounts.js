@@ -20,11 +20,17 @@ function ask() {
   });
 }
 
+/** The console tells the site why a token is refused; its reader is signed out, and can read. */
 async function exchange() {
   const token = first || (await ask());
   first = null;
-  if (!token) throw Object.assign(new Error("no token"), { signedOut: true });
-  return call("POST", "/api/auth/site-token", { body: { embedId: settings.serviceId, token } });
+  try {
+    if (token) return await call("POST", "/api/auth/site-token", { body: { embedId: settings.serviceId, token } });
+  } catch (failure) {
+    if (failure.status !== 401 && failure.status !== 403) throw failure;
+    console.warn("[community-embed] token refused:", failure.code, failure.field || "");
+  }
+  throw Object.assign(new Error("signed out"), { signedOut: true });
 }
 
 const site = { exchange, signOut: async () => post({ type: "signed-out" }) };
