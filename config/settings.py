@@ -14,8 +14,11 @@ from config.extension_points import (
     ADMIN_URLS,
     CONTENT_RULES,
     CREDENTIAL_CHECKS,
+    DELIVERERS,
     DEMO_PARTS,
     EMBED_VIEWS,
+    HOUSEKEEPING,
+    JOBS,
     MAIL_ROUNDS,
     MOVED_PAGES,
     OPERATOR_OF,
@@ -93,18 +96,13 @@ HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
 # What a write gets whose Idempotency-Key belongs to another write: the first response, or a refusal.
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
 
-# Work beside the requests.
-# Seconds for which a process collects uses of agent tokens, or visits of widgets, before it writes them in one
-# statement; 0: one by one.
-TOKEN_USE_SECONDS = 1
-SIGHTING_SECONDS = 1
+# Seconds for which a process collects uses of agent tokens, or visits of widgets, before it writes them; 0: one by one.
+TOKEN_USE_SECONDS = SIGHTING_SECONDS = 1
 # Seconds for which a process collects commits before it wakes the streams (see kernel.changes.wakeups); 0: one by one.
 WAKEUP_SECONDS = 0.05
-# How often the housekeeping of `runtime.scheduler` runs; 0: cron runs it.
-HOUSEKEEPING_MINUTES = env.integer("HOUSEKEEPING_MINUTES", 60)
-# Whether exports, records and steps of imports start the process that carries them out (see kernel.jobs.spawning).
-# Without it, they wait for the next run of their command, by the scheduler or by cron.
-PERSON_JOBS = env.flag("PERSON_JOBS", default=True)
+# Whether a start runs a worker (see kernel.jobs), and how often that runs the commands of HOUSEKEEPING; 0: cron does.
+WORKER = env.flag("WORKER", default=True)
+HOUSEKEEPING_MINUTES = env.integer("HOUSEKEEPING_MINUTES", 60, minimum=0)
 
 # Whether a start creates the demo. Its token is then on the pages of the API, except with an https BASE_URL.
 DEMO = env.flag("DEMO", default=True)
@@ -129,6 +127,8 @@ INSTALLED_APPS = [
     "allauth.socialaccount.providers.openid_connect",
     "kernel.writes",
     "kernel.changes",
+    "kernel.jobs.apps.EngineConfig",
+    "kernel.jobs",
     "runtime",
     "messaging",
     "agents",

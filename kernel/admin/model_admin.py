@@ -48,6 +48,8 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
     # A facet count is a query over the whole table.
     show_facets = admin.ShowFacets.NEVER
     change_form_template = "admin/shared/read_only_form.html"
+    # The converter of paths for ids.
+    id_converter = "uuid"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -80,7 +82,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         return [
             path(
-                f"<uuid:pk>/{action.name}/",
+                f"<{self.id_converter}:pk>/{action.name}/",
                 self.admin_site.admin_view(partial(self.action_view, action=action)),
                 name=self.url_name(action.name),
             )
@@ -143,7 +145,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
             ],
         }
 
-    def action_view(self, request: HttpRequest, pk: UUID, action: AdminAction) -> HttpResponse:
+    def action_view(self, request: HttpRequest, pk: UUID | int, action: AdminAction) -> HttpResponse:
         """GET shows the confirmation page, POST performs the action."""
         row = get_object_or_404(self.get_queryset(request), pk=pk)
         form = action.form(request.POST if request.method == "POST" else None, row=row, action=action)

@@ -500,16 +500,12 @@ def test_a_dismissal_of_reports_is_undone_by_a_key(page: Page) -> None:
     assert Report.objects.filter(closed_at=None).count() == 2
 
 
-@pytest.mark.parametrize("minutes", [0, 60])
-def test_the_page_of_a_job_shows_its_progress(page: Page, boss: Any, settings: Any, minutes: int) -> None:
-    """Without a scheduler the open page carries it out."""
-    settings.HOUSEKEEPING_MINUTES = minutes
+def test_the_page_of_a_job_shows_its_progress(page: Page, boss: Any) -> None:
     ids = [request.pk for request in RequestFactory.create_batch(5)]
     job = start_job(kind="agents.agentrequest:reject", label="Reject 5", ids=ids, by=boss, reason="Spam.")
     page.goto(path_of(job))
-    if minutes:
-        expect(page.locator(".job-text")).to_have_text("0 of 5 done")
-        run_to_end(job.pk)
+    expect(page.locator(".job-text")).to_have_text("0 of 5 done")
+    run_to_end(job.pk)
     expect(page.get_by_text("5 of 5 done")).to_be_visible()
     expect(page.get_by_role("link", name="Undo…")).to_be_visible()
     assert BulkJob.objects.get().state == "finished"

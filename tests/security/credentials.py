@@ -172,6 +172,7 @@ def _of_programs(boss: Account) -> dict[str, str]:
     device = Api().post("/oauth/device_authorization", sent).json
     poll = {"grant_type": device_grants.GRANT_TYPE, "device_code": device["device_code"]}
     assert Api().post("/oauth/token", poll).error == "authorization_pending"
+    assert approved.agent is not None
     _client, code, refresh_token = program_let_in(approved.agent)
     return {
         "code of a program": code,
