@@ -22,12 +22,12 @@ from embeds.services import update_embed
 from embeds.site_accounts import keys, services
 from kernel.api.exceptions import ApiError
 from kernel.database.sql import database_now
+from kernel.jobs.queue import run_due
 from messaging.accounts.services import suspend_person
 from messaging.communities.bans import ban_account
 from messaging.communities.moderators import add_moderator, remove_moderator
 from messaging.models import Account, Decision, Moderator, PostsChoice
 from messaging.privacy.erasing import request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from tests.api import Api
 from tests.embeds.making import UNKNOWN_ID, every_row
 from tests.embeds.site_tokens import Site, own_community
@@ -285,7 +285,7 @@ def test_an_account_of_a_site_is_exported_and_erased_by_the_operator() -> None:
     request_erasure(person=account, posts=PostsChoice.DELETED, by=SuperAdminFactory(), wait=timedelta(days=1))
     assert site.send(site.token()).refusal == {"error": "account_being_erased"}
     request_erasure(person=account, posts=PostsChoice.DELETED, by=SuperAdminFactory(), wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     assert [str(row.pk) for row in SiteAccount.objects.all()] == [bystander]
     assert site.sign_in()["userId"] not in {str(account.pk), bystander}
 

@@ -107,7 +107,7 @@ def test_a_person_takes_over_the_posts_of_an_account_of_a_site_with_their_addres
     # The reader goes on at the site, and the address goes with the person.
     assert site.write(site.reader(email="ada@site.example")).status == 201
     request_erasure(person=person, posts=PostsChoice.DELETED, by=person, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     assert (site.account().email, site.account("43").email) == ("", "grace@site.example")
 
 
