@@ -92,7 +92,7 @@ def test_the_tester_says_what_a_token_says_and_what_is_wrong_with_it() -> None:
         assert "This token signs its reader in." in shown
         assert '"name": "Zoë <b>"' in shown
     assert "<b>" not in page.client.post(page.path, {"token": good}).content.decode().partition("What it says")[2]
-    wrong = page.post(token=page.site.token(aud="x", key="another", moderator="x"))
+    wrong = page.post(token=page.site.token(aud="x", key="another secret of enough characters", moderator="x"))
     for text in ("signed with another key", "“aud” has to be", '<code dir="ltr">moderator</code>'):
         assert text in wrong
     assert "no JSON Web Token" in page.post(token="x")
