@@ -68,6 +68,7 @@ STREAMS_PER_TOKEN = env.integer("STREAMS_PER_TOKEN", 5, minimum=1)
 
 # Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
+CONTENT_SIGNAL = env.content_signal("CONTENT_SIGNAL", "search=yes, ai-input=yes, ai-train=no")
 SERVICE_NAME = env.text("SERVICE_NAME", "Community Messaging")  # on the start page of a service without the demo
 IMPRINT_URL, TERMS_URL, PRIVACY_URL = env.link("IMPRINT_URL"), env.link("TERMS_URL"), env.link("PRIVACY_URL")
 
@@ -82,13 +83,11 @@ SIMPLE_JWT = derived.jwt_settings(SECRET_KEY)  # its signing key is derived
 
 # What people may do.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
-# Whether people may create communities; super admins always may.
-COMMUNITY_CREATION = env.choice("COMMUNITY_CREATION", "open", ("open", "closed"))
+COMMUNITY_CREATION = env.choice("COMMUNITY_CREATION", "open", ("open", "closed"))  # super admins always may
 EDIT_MINUTES = env.integer("EDIT_MINUTES", 15, minimum=0)  # after the post was written
 # Of a file that is imported in the account area, in bytes.
 IMPORT_UPLOAD_MAX = env.integer("IMPORT_UPLOAD_MAX_MB", 200, minimum=0, maximum=4_000) * 1_000_000
-# The bytes that all such files may have together, until they are imported or deleted.
-IMPORT_DISK_MAX = env.integer("IMPORT_DISK_MAX_MB", 2_000, minimum=0) * 1_000_000
+IMPORT_DISK_MAX = env.integer("IMPORT_DISK_MAX_MB", 2_000, minimum=0) * 1_000_000  # of all of them, until imported
 
 # What an agent may do in an hour.
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
@@ -144,6 +143,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # The first, so that every response and every log line has the id.
     "kernel.api.middleware.RequestIdMiddleware",
+    "kernel.api.middleware.ProblemMiddleware",
     # Requests of the API take the short way below; those after it are of pages.
     "kernel.api.chain.ApiMiddleware",
     "kernel.api.middleware.ContentSecurityPolicyMiddleware",

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("embeds", "0009_schemes_of_sightings"),
-        ("messaging", "0063_site_community"),
+        ("messaging", "0064_site_community"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

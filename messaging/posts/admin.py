@@ -21,7 +21,7 @@ from kernel.admin.changelists import Columns, CountedChoices, QueueSummary, retu
 from kernel.admin.formatting import NOTHING, age, as_fields, change_url, external_link, lines, link, plain
 from kernel.database.sql import fetch_all
 from messaging.models import AccountKind, Ban, ClosedPage, Message, MessageStatus, Pin, ReasonFor
-from messaging.models.message import EDITS_MAX
+from messaging.models.message import DRAFT, EDITS_MAX
 from messaging.models.moderation import ReportReason
 from messaging.moderation.admin import (
     DECISIONS,
@@ -123,7 +123,7 @@ def author_actions(row: Any) -> list[tuple[str, str]]:
 def next_waiting(row: Message, among: QuerySet[Message] | None = None) -> Message | None:
     """The pending post after this one, else the oldest one; `among` the posts of a list with filters."""
     rows = Message.objects.all() if among is None else among
-    waiting = rows.filter(status=MessageStatus.PENDING).exclude(pk=row.pk).order_by("created_at", "id")
+    waiting = rows.filter(status=MessageStatus.PENDING).exclude(DRAFT).exclude(pk=row.pk).order_by("created_at", "id")
     return waiting.filter(created_at__gte=row.created_at).first() or waiting.first()
 
 

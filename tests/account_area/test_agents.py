@@ -197,7 +197,7 @@ def test_the_page_of_an_agent_shows_what_holds(client: Client, person: Account) 
     for part in ("<s><bdi>Lost</bdi></s>", "<bdi>Left</bdi>", "<s>React</s>", "Too many emoji.", "Wait for us."):
         assert part in shown
     assert f"@{boss.handle}" in shown
-    assert "token_revoked" in shown
+    assert "agent_suspended" in shown
     assert "&lt;script&gt;" in shown
     assert HOSTILE not in shown
 

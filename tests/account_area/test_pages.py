@@ -25,9 +25,8 @@ HOME = "/account/"
 # Codes that no page of the account area answers with, or that its forms have sentences of their own for.
 OF_THE_API_AND_THE_ADMIN = {
     "nothing_to_trust",
-    *("account_being_erased", "agent_community_not_allowed", "agent_rate_limited", "agent_route_not_allowed"),
+    *("account_being_erased", "agent_rate_limited", "agent_route_not_allowed"),
     *(
-        "agent_scope_missing",
         "approval_in_use",
         "community_mismatch",
         "community_needed",
@@ -43,6 +42,7 @@ OF_THE_API_AND_THE_ADMIN = {
     *("length_required", "not_acceptable", "not_authenticated", "own_account", "panel_required"),
     *("panel_session_ended", "parent_not_found", "quote_not_found", "recent_sign_in_required"),
     *("second_factor_required", "streams_disabled", "super_admin_required", "token_expired", "token_revoked"),
+    "agent_suspended",
     *("too_many_emoji", "too_many_rows", "too_many_streams", "undo_too_late", "unknown_format", "unknown_page"),
     # Errors of RFC 6749 and RFC 8628, for programs.
     *("access_denied", "authorization_pending", "expired_token", "invalid_grant", "invalid_scope"),

@@ -113,7 +113,7 @@ def detail(request: HttpRequest, request_id: UUID) -> HttpResponse:
         scopes: Sequence[Any] = [SCOPES[Scope(scope)][0] for scope in row.scopes]
         communities: Iterable[str] = community_names(row.community_ids).values()
     else:
-        scopes, communities = added_by(row)
+        scopes, communities = added_by([row])[row.pk]
     context = {
         "row": row,
         "state": state,

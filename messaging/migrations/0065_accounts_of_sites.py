@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     """A concurrent build, because accounts are made meanwhile."""
 
     atomic = False
-    dependencies = [("messaging", "0063_site_community")]
+    dependencies = [("messaging", "0064_site_community")]
 
     operations = [
         AddIndexConcurrently(

@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     """Nullable without a default, so the table is not rewritten."""
 
     dependencies = [
-        ("messaging", "0062_unpublished_of_author"),
+        ("messaging", "0063_operator_review"),
     ]
 
     operations = [
