@@ -54,8 +54,9 @@ ELSEWHERE = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
-def test_an_account_of_a_site_does_what_the_panel_does_in_its_community(name: str, world: World) -> None:
+def test_an_account_of_a_site_does_what_the_panel_does_in_its_community(name: str, world: World, settings: Any) -> None:
     """Public operations ignore a person's token, or refuse it, as that of every person."""
+    settings.OAUTH = True
     operation, call, reader = OPERATIONS[name], world.call(name), world.site.reader()
     body = [] if call.body is None else [call.body]
     answer = reader.send(call.method, call.path, *body, headers=call.headers)
