@@ -129,6 +129,10 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         more |= {} if row is None else {"panels": panels_of(row), **self.extra_context(request, row)}
         return super().change_view(request, object_id, form_url, (extra_context or {}) | more)
 
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Rows that can be added are added one by one, rarely: a third button to save would only ask for thought."""
+        return super().render_change_form(request, {"show_save_and_add_another": False, **context}, *args, **kwargs)
+
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         title = str(self.opts.verbose_name_plural).capitalize()
         return super().changelist_view(request, {"title": title, **(extra_context or {})})

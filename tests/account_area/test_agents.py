@@ -113,11 +113,11 @@ def test_communities_are_found_by_name_and_selected_ones_stay(client: Client) ->
     sent = fields(communities=[str(chosen.pk)], find="1", search="garden", purpose="")
     response = client.post(ASK, sent)
     offered = dict(response.context["form"].fields["communities"].choices)
-    assert offered == {str(chosen.pk): "Chosen", str(found.pk): "Garden friends"}
+    assert offered == {str(chosen.pk): f"Chosen ({chosen.slug})", str(found.pk): f"Garden friends ({found.slug})"}
     assert b"errorlist" not in response.content
     assert not AgentRequest.objects.exists()
     answer = client.get("/account/agents/community-search/", {"q": "garden"}).json()
-    assert answer == {"communities": [{"id": str(found.pk), "name": "Garden friends"}]}
+    assert answer == {"communities": [{"id": str(found.pk), "name": f"Garden friends ({found.slug})"}]}
 
 
 def test_checks_of_handles_are_throttled(client: Client, settings: Any) -> None:

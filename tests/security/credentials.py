@@ -132,6 +132,7 @@ OPEN_MODULES = {
     "messaging/models/account.py": "hides erased handles",
     "messaging/privacy/erased_handles.py": "hides erased handles",
     "messaging/webhooks/targets.py": "challenges that are answered once, and stored nowhere",
+    "runtime/setup.py": "makes the password of PostgreSQL, which the file of settings has",
     "messaging/accounts/visitors.py": "the cookie of a known browser signs nobody in, and is not stored",
 }
 SIGNS = (

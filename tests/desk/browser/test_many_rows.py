@@ -76,6 +76,7 @@ def test_filters_are_saved_opened_downloaded_and_removed(page: Page) -> None:
     with download.value.path().open(newline="", encoding="utf-8") as file:
         rows = [(row["handle"], row["purpose"]) for row in csv.DictReader(file)]
     assert rows == [("harbour_one", "Tides, and more.")], download.value.suggested_filename
+    press(page.get_by_text("Saved lists"))
     press_button(page, "Remove Of the harbour")
     expect(page.get_by_role("link", name="Of the harbour")).to_have_count(0)
     assert not SavedList.objects.exists()
