@@ -65,7 +65,7 @@ class TagType(Text):
 
 
 class WebUrl(Text):
-    """An http or https URL with a host and without user info; never fetched."""
+    """An http or https URL with a host and without user info."""
 
     documented = {"format": "iri", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}
     default_error_messages = {"url": "Not an http or https URL with a host and without user info."}
@@ -93,7 +93,7 @@ class PayloadField(Object):
         payload = super().to_internal_value(data)
         rationale = payload.get("rationale")
         if isinstance(rationale, str) and len(rationale) > RATIONALE_MAX:
-            raise PayloadTooLarge(field="payload.rationale", max=RATIONALE_MAX)
+            raise PayloadTooLarge(field="payload.rationale", max=RATIONALE_MAX, unit="characters")
         return payload
 
 

@@ -29,6 +29,7 @@ from kernel.api import throttling
 from kernel.api.context import ApiContext, ApiHttpRequest
 from kernel.api.exception_handler import exception_handler
 from kernel.api.operations import Operation, operation_of
+from kernel.api.requests import PROBLEM_TYPE
 from kernel.cache.memory import Headers
 from kernel.cache.wsgi import PREFIXES, Application, CapturedStart, Environ, StartResponse, variant_of
 from kernel.metrics.exposition import OPERATION
@@ -123,10 +124,13 @@ class PublicRead(NamedTuple):
 
     @classmethod
     def of(cls, environ: Environ) -> PublicRead | None:
-        """None for any other request, for one with a body, and for an operation with a throttle of its own."""
+        """None for any other request, for one with a body, for an operation with a throttle of its own, and if a
+        refusal may need another form.
+        """
         is_get = environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"].startswith(PREFIXES)
         has_body = environ.get("CONTENT_LENGTH", "") not in {"", "0"} or "HTTP_TRANSFER_ENCODING" in environ
-        if not is_get or has_body or "HTTP_AUTHORIZATION" in environ:
+        is_other_form = PROBLEM_TYPE in environ.get("HTTP_ACCEPT", "")
+        if not is_get or has_body or is_other_form or "HTTP_AUTHORIZATION" in environ:
             return None
         try:
             match = environ[MATCH] = resolve(get_path_info(environ))

@@ -20,6 +20,7 @@ from kernel.api.exceptions import (
     AgentCommunityNotAllowed,
     ContentTooLong,
     InvalidParameter,
+    OtherCommunity,
     PayloadTooLarge,
     UnknownField,
 )
@@ -96,7 +97,7 @@ def scopes_of_body(data: Mapping[str, Any]) -> frozenset[str]:
 def authorize(credential: Credential, body: Mapping[str, Any]) -> None:
     """An agent that is limited to communities must name one of them. Validation refuses a malformed id later."""
     community_id = body.get("communityId")
-    if community_id is None or is_id(community_id):
+    if credential.is_agent and (community_id is None or is_id(community_id)):
         credential.require_community(None if community_id is None else UUID(community_id))
 
 
@@ -175,6 +176,7 @@ WRITERS = {CredentialKind.AGENT, CredentialKind.PERSON}
 WRITING_ERRORS = (
     AgentCommunityNotAllowed,
     ContentTooLong,
+    OtherCommunity,
     PayloadTooLarge,
     UnknownField,
     BannedFromCommunity,
@@ -320,7 +322,7 @@ class MessageViewSet(ApiViewSet):
         Where posts wait for approval, it waits again (`pending`). An edit spends no limit.
         """
         post = lock_for_edit(auth=request.auth, message_id=self.path_id(MessageNotFound))
-        edit_message(post=post, changes=self.body(), transaction=request.transaction)
+        edit_message(post=post, changes=self.body(), auth=request.auth, transaction=request.transaction)
         return Response(messages.stored_message(post.pk))
 
     @operation(
@@ -329,7 +331,7 @@ class MessageViewSet(ApiViewSet):
         **OF_AUTHOR,
         authorize_replay=authorize_deletion_replay,
         response=DeletedSerializer,
-        errors=(AgentCommunityNotAllowed, MessageNotFound, NotAuthor),
+        errors=(AgentCommunityNotAllowed, MessageNotFound, NotAuthor, OtherCommunity),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:
         """Delete your own post. If it was answered, a tombstone stays."""
@@ -346,9 +348,12 @@ def _deprecated(response: Response) -> Response:
 
 
 def _would_be(message: dict[str, Any], limits: Sequence[RateLimitUsage]) -> dict[str, Any]:
+    would_be = dict(message)
+    pending = {"pendingFor": would_be.pop("pendingFor")} if "pendingFor" in would_be else {}
     return {
         "wouldBe": message["status"],
-        "message": {name: value for name, value in message.items() if name not in IDENTITY},
+        **pending,
+        "message": {name: value for name, value in would_be.items() if name not in IDENTITY},
         "limits": [{"counter": usage.name, "limit": usage.limit, "remaining": usage.remaining} for usage in limits],
     }
 

@@ -14,7 +14,7 @@ from account_area.models import Submission
 from agents.models import AgentToken, RefusedCall
 from desk.models import DailyCount as DeskCount
 from desk.models import DailyTotal, Total, Trouble
-from embeds.models import DailyCount, DailySalt, DailyVisitors, Sighting
+from embeds.models import DailyCount, DailySalt, DailyVisitors, Sighting, UsedSiteToken
 from kernel.api.ids import new_id
 from kernel.changes.models import Change
 from kernel.database.sql import database_now
@@ -131,6 +131,11 @@ def sightings(now: datetime) -> None:
     Sighting.objects.update(last_seen_at=now - 30 * DAY + HOUR)
 
 
+def site_tokens(now: datetime) -> None:
+    expires_at = now - HOUR / 2
+    UsedSiteToken.objects.create(embed_id=new_id(), digest=b"d" * 32, expires_at=expires_at)
+
+
 def sessions(now: datetime) -> None:
     Client().force_login(PersonFactory())
     assert Session.objects.update(expire_date=now + HOUR)
@@ -195,8 +200,10 @@ def days_of_the_desk(_now: datetime) -> Callable[[], bool]:
 # By command of the housekeeping: makes rows that are not due, and returns whether these have not changed.
 NOT_DUE: dict[str, Callable[[datetime], Callable[[], bool]]] = {
     "announce_expiring_tokens": token_to_announce,
-    "person_jobs": jobs_of_people,
-    "run_imports": import_of_another_process,
+    "exports": jobs_of_people,
+    "records": lambda _now: lambda: True,
+    "erasures": lambda _now: lambda: True,
+    "imports": import_of_another_process,
     "roll_up_desk": days_of_the_desk,
 }
 # The other commands, and why they are not there.
@@ -204,7 +211,7 @@ NOT_BY_AGE = {
     "prune": "EXPIRING",
     "rollup_analytics": "it has a test of its own",
     "check_hosts": "without DOMAIN_CHECKS it does nothing; `tests/embeds/test_host_proofs.py` has a test",
-    "run_desk_jobs": "it waits for the lease of another process",
+    "desk_jobs": "it asks for no time",
     "make_partitions": "it deletes nothing, and makes partitions for three months",
 }
 # By function of PRUNERS: makes the rows, at a time of the database.
@@ -221,6 +228,7 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
     "agents.denied_calls.prune": refused_calls,
     "embeds.analytics.rollup.prune": analytics,
     "embeds.page_loads.prune": sightings,
+    "embeds.site_accounts.services.prune": site_tokens,
     "account_area.sign_in.sessions.prune": sessions,
     "account_area.submissions.prune": submissions,
     "desk.rolling.prune": desk,
@@ -233,6 +241,7 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
 # The other functions, which do not delete by age: the kinds of rows that they count.
 OF_NO_AGE = {
     "embeds.forgetting.prune": {"deleted embeds"},
+    "embeds.site_accounts.keys.prune": {"site secrets under the previous key"},
     "mails.pruning.prune": {"refused addresses that were removed"},
     "messaging.privacy.erased_handles.prune": {"keys of erased handles under the previous key"},
     "messaging.accounts.second_factor.prune": {"second factors under the previous key"},

@@ -99,6 +99,7 @@ def test_the_view_alone_answers_as_django_does(name: str, read: Reader) -> None:
     [
         *({"REQUEST_METHOD": "HEAD"}, {"HTTP_AUTHORIZATION": "Bearer x"}, {"HTTP_HOST": "other.example"}),
         *({"CONTENT_LENGTH": "1"}, {"HTTP_TRANSFER_ENCODING": "chunked"}),
+        {"HTTP_ACCEPT": "application/problem+json"},
     ],
 )
 def test_other_requests_enter_django(other: dict[str, str], read: Reader) -> None:

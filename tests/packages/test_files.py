@@ -22,7 +22,7 @@ from tests.service import ROOT
 
 UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
 SCRIPTS = sorted((ROOT / "deploy/compose").glob("*.sh"))
-COMMANDS = {"serve", "streams", "manage deliver_webhooks", "manage deliver_mails"}
+COMMANDS = {"serve", "streams", "manage worker"}
 
 
 def compose() -> dict[str, Any]:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core import mail
 from django.test import Client
 
+from mails.drafts import draft_url
 from mails.kinds import Kind
 from mails.views import unsubscribe_url
 from messaging.accounts import second_factor
@@ -21,7 +22,8 @@ from tests.account_area.oidc_provider import CLIENT_SECRET, Provider, begin
 from tests.account_area.second_factors import add_app, recovery_codes_of
 from tests.agents.factories import ApprovedFactory
 from tests.api import Api
-from tests.factories import PersonFactory, SuperAdminFactory
+from tests.embeds.site_tokens import Site
+from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 from tests.oauth.consents import program_let_in
 from tests.panel_sessions import panel_headers, secret_in
 from tests.waiting import eventually
@@ -38,6 +40,8 @@ COLUMNS = {
     "api_storedresponse.key_mac": "Idempotency-Key",
     "django_session.session_data": "state of a sign-in at a provider",
     "django_session.session_key": "session of the pages",
+    "embeds_sitesecret.previous_secret": "former secret of a site",
+    "embeds_sitesecret.secret": "secret of a site",
     "messaging_account.password": "password",
     "messaging_panelsession.digest": "panel session",
     "messaging_personexportpart.data": "agent token",
@@ -65,6 +69,8 @@ OPEN_COLUMNS = {
     "embeds_dailysalt.salt": "hides the visitors of a day, and opens nothing",
     "embeds_event.visitor": "a hash of the network and browser of a visitor",
     "embeds_hostproof.token": "the owner of a domain publishes it in a TXT record",
+    "embeds_sitesecret.previous_secret_until": "a time",
+    "embeds_usedsitetoken.digest": "of the id of a token that was exchanged",
     "embeds_visitor.visitor": "a hash of the network and browser of a visitor",
     "mails_notice.data": "what the readers of the change log get",
     "messaging_accountrecordpart.data": "the record of an erased account",
@@ -86,6 +92,7 @@ SECRET_COLUMN = "secret|key|token|digest|salt|mac$|fingerprint|password|code|non
 ROUTES = {
     "account_confirm_email": "key of a mail confirmation",
     "account_reset_password_from_key": "link to a new password",
+    "mailed-draft": "link that releases a post",
     "unsubscribe": "link that ends a kind of mails",
 }
 OPEN_ROUTES = {
@@ -99,11 +106,13 @@ SECRET_PARAMETER = "secret|key|token|code"
 # Modules that sign, encrypt or draw random texts.
 MODULES = {
     "agents/tokens.py": "agent token",
+    "embeds/site_accounts/keys.py": "secret of a site",
     "kernel/pages/sessions.py": "session of the pages",
     "config/derived.py": "access token",
     "kernel/fingerprints.py": "ROOT_KEY",
     "config/secrets.py": "SECRET_KEY",
     "kernel/writes/idempotency.py": "Idempotency-Key",
+    "mails/drafts.py": "link that releases a post",
     "mails/views.py": "link that ends a kind of mails",
     "messaging/posts/demo.py": "password",
     "messaging/accounts/sessions.py": "panel session",
@@ -123,6 +132,7 @@ OPEN_MODULES = {
     "messaging/models/account.py": "hides erased handles",
     "messaging/privacy/erased_handles.py": "hides erased handles",
     "messaging/webhooks/targets.py": "challenges that are answered once, and stored nowhere",
+    "runtime/setup.py": "makes the password of PostgreSQL, which the file of settings has",
     "messaging/accounts/visitors.py": "the cookie of a known browser signs nobody in, and is not stored",
 }
 SIGNS = (
@@ -139,6 +149,7 @@ def credentials(provider: Provider) -> dict[str, str]:
         "Idempotency-Key": KEY,
         **{name: getattr(settings, name) for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")},
         **_of_programs(boss),
+        **_of_sites(),
         **_of_pages(boss),
         **_of_second_factors(),
         **_of_provider(provider),
@@ -182,6 +193,14 @@ def _of_programs(boss: Account) -> dict[str, str]:
     }
 
 
+def _of_sites() -> dict[str, str]:
+    site = Site()
+    rotated = site.api.post(f"{site.path}/site-secret", key=KEY).json["secret"]
+    assert [site.send(site.token(key=secret)).status for secret in (site.secret, rotated)] == [200, 200]
+    names = ("secret of a site", "former secret of a site")
+    return dict(zip(names, (secret.removeprefix("sso_") for secret in (rotated, site.secret)), strict=True))
+
+
 def _of_pages(boss: Account) -> dict[str, str]:
     """Of a session of the pages, and of the links in mails."""
     client = Client(enforce_csrf_checks=True)
@@ -197,7 +216,8 @@ def _of_pages(boss: Account) -> dict[str, str]:
     Client().post("/account/password/reset/", {"address": "boss@example.com"})
     reset = in_last_mail(r"/account/password/reset/[^/]+/([^/]+)/")
     unsubscribing = urlsplit(unsubscribe_url(boss.pk, Kind.DECISION)).path
-    for path in (f"/account/address/{confirmation}/", unsubscribing, "/admin/"):
+    releasing = urlsplit(draft_url(boss.pk, MessageFactory())).path
+    for path in (f"/account/address/{confirmation}/", unsubscribing, releasing, "/admin/"):
         assert client.get(path).status_code == 200, path
     return {
         "session of the pages": client.cookies["sessionid"].value,
@@ -205,6 +225,7 @@ def _of_pages(boss: Account) -> dict[str, str]:
         "secret of an app that is being set up": app,
         "key of a mail confirmation": confirmation,
         "link to a new password": reset,
+        "link that releases a post": releasing.rpartition("/")[2],
         "link that ends a kind of mails": unsubscribing.rpartition("/")[2],
     }
 

@@ -15,6 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from kernel.database.sql import execute
+from kernel.jobs.queue import run_due
 from kernel.personal_data import Subject
 from messaging.accounts.deleted import HEIR_IDS
 from messaging.communities.bans import ban_account
@@ -24,7 +25,6 @@ from messaging.moderation.bulk_jobs import start_on_posts_of, start_undo, stop_j
 from messaging.moderation.exceptions import AccountNotFound
 from messaging.moderation.lists.running import run_to_end
 from messaging.privacy.erasing import heirs, request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from moving import claims
 from moving.exceptions import ImportNotFound, PostsChanging
 from moving.models import ImportedAuthor
@@ -33,6 +33,7 @@ from reactions import queries
 from reactions.models import Reaction
 from tests.agents.racing import race
 from tests.commands.running import run
+from tests.embeds.site_tokens import Site
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_hiding import wrong_counts
 from tests.moving.imports.generating import disqus
@@ -82,6 +83,34 @@ def test_a_person_takes_over_the_posts_of_their_address(author: ImportedAuthor, 
     assert client_of(PersonFactory()).post(PATH, {"author": author.pk}).status_code == 404
 
 
+def test_a_person_takes_over_the_posts_of_an_account_of_a_site_with_their_address() -> None:
+    site, person = Site(), person_with("ada@site.example")
+    reader = site.reader(email="Ada@Site.example")
+    post = site.write(reader).json["id"]
+    assert reader.post("/v1/reactions", {"messageId": post, "emoji": "👍"}).status == 200
+    other = site.write(site.reader(sub="43", email="grace@site.example")).json["id"]
+    banned = site.write(site.reader(sub="44", email="ada@site.example", name="Banned")).json["id"]
+    ban_account(community_id=site.community.pk, account_id=site.account("44").pk, by=site.owner)
+    client, account = client_of(person), site.account()
+    page = client.get(PATH).content.decode()
+    assert ("Ada Lovelace" in page, "Banned" in page, str(site.account("43").pk) in page) == (True, False, False)
+    for _ in range(2):
+        page = client.post(PATH, {"site_account": str(account.pk)}, follow=True).content.decode()
+        assert "These posts are yours now." in page
+    for subject, status in [("43", 404), ("44", 200)]:
+        refused = client.post(PATH, {"site_account": str(site.account(subject).pk)}, follow=True)
+        assert refused.status_code == status
+    assert client.post(PATH, {"site_account": "x"}).status_code == 404
+    assert set(Message.objects.filter(author=person).values_list("pk", flat=True)) == {UUID(post)}
+    assert set(Message.objects.exclude(author=person).values_list("pk", flat=True)) == {UUID(other), UUID(banned)}
+    assert Reaction.objects.get().account == person
+    # The reader goes on at the site, and the address goes with the person.
+    assert site.write(site.reader(email="ada@site.example")).status == 201
+    request_erasure(person=person, posts=PostsChoice.DELETED, by=person, wait=timedelta())
+    assert run_due("erasures") == 1
+    assert (site.account().email, site.account("43").email) == ("", "grace@site.example")
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_presses_at_once_one_takes_the_posts_over(author: ImportedAuthor) -> None:
     person, posts = person_with("a1@big.example"), Message.objects.filter(author=author.account).count()
@@ -107,7 +136,7 @@ def test_posts_of_a_later_file_are_the_persons_only_after_another_claim(author: 
     assert claims.claim(author_id=later.pk, person=person)
     assert Message.objects.filter(author=person).count() == len(claimed) + new
     request_erasure(person=person, posts=PostsChoice.DELETED, by=person, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     rows = ImportedAuthor.objects.filter(source_id=author.source_id)
     assert set(rows.values_list("email", "account", "posts_are_erased")) == {("", HEIR_IDS["human"], True)}
 
@@ -151,7 +180,7 @@ def test_an_erased_author_stays_erased_when_the_import_is_removed_and_repeated(
     texts = set(written.values_list("content", flat=True))
     assert claims.claim(author_id=author.pk, person=person)
     request_erasure(person=person, posts=posts, by=person, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     name = author.account.name
     run("undo_import", str(author.move_id))
     import_posts("disqus", tmp_path / "a.xml", author.community, tmp_path / "r.csv")
