@@ -29,6 +29,7 @@ from embeds.exceptions import SiteSecretNotFound
 from embeds.models import Embed, SiteSecret
 from embeds.services import owned_embed
 from kernel.api import stored_secrets
+from kernel.api.exceptions import RateLimited
 from kernel.api.stored_secrets import SecretLost, Stored
 from kernel.database.sql import database_now
 from kernel.writes.transaction import retried
@@ -50,6 +51,10 @@ FRESH_SECONDS = 600
 RETRY_SECONDS = 30
 DOCUMENT_MAX = 64 * 1024
 KEYS_MAX = 20
+# Each reading occupies a thread of a web worker for up to five seconds, and the server at the address may want that.
+READERS_MAX = 2
+READERS = threading.BoundedSemaphore(READERS_MAX)
+FETCH_SECONDS = 5
 DOCUMENTS_MAX = 1_000
 RSA_BITS_MIN = 2_048
 # A public key is never used as a secret, nor the secret as a public key: the algorithm of a token decides which keys
@@ -149,19 +154,41 @@ def public_keys(url: str, *, key_id: str | None) -> list[jwt.PyJWK]:
     """Those of the address that may have signed a token with this `kid`; all without one.
 
     An address is read again when its keys are old, or a token names an unknown one. Those who send such tokens make
-    the service read it at most every RETRY_SECONDS. While it cannot be read, its former keys serve.
+    the service read it at most every RETRY_SECONDS. While it cannot be read, its former keys serve. Raises RateLimited
+    (429) if it was never read and READERS_MAX requests of this process read or wait for addresses.
     """
-    with _reading.setdefault(url, threading.Lock()):
-        document = _documents.get(url)
-        age = time.monotonic() - document.read_at if document else FRESH_SECONDS
-        found = _with_id(document, key_id)
-        if age >= FRESH_SECONDS or (not found and age >= RETRY_SECONDS):
-            if len(_documents) >= DOCUMENTS_MAX:
-                _documents.clear()
-            former = document.keys if document else []
-            _documents[url] = document = Document(_read(url, otherwise=former), time.monotonic())
-            found = _with_id(document, key_id)
-    return found
+    if _is_known(url, key_id):
+        return _with_id(_documents.get(url), key_id)
+    if not READERS.acquire(blocking=False):
+        if url not in _documents:
+            raise RateLimited(retry_after=FETCH_SECONDS, counter="site_keys", limit=READERS_MAX)
+        return _with_id(_documents.get(url), key_id)
+    try:
+        with _reading.setdefault(url, threading.Lock()):
+            # Another thread may have read it while this one waited.
+            if not _is_known(url, key_id):
+                _remember(url)
+            return _with_id(_documents.get(url), key_id)
+    finally:
+        READERS.release()
+
+
+def _is_known(url: str, key_id: str | None) -> bool:
+    """Whether the address need not be read for this key."""
+    document = _documents.get(url)
+    if document is None:
+        return False
+    age = time.monotonic() - document.read_at
+    return age < FRESH_SECONDS and (age < RETRY_SECONDS or bool(_with_id(document, key_id)))
+
+
+def _remember(url: str) -> None:
+    former = _documents.get(url)
+    if len(_documents) >= DOCUMENTS_MAX:
+        _documents.clear()
+        _reading.clear()
+    keys = _read(url, otherwise=former.keys if former else [])
+    _documents[url] = Document(keys, time.monotonic())
 
 
 def _with_id(document: Document | None, key_id: str | None) -> list[jwt.PyJWK]:

@@ -28,11 +28,13 @@ from messaging.communities.bans import ban_account
 from messaging.communities.moderators import add_moderator, remove_moderator
 from messaging.models import Account, Decision, Moderator, PostsChoice
 from messaging.privacy.erasing import request_erasure
+from tests.agents.racing import race
 from tests.api import Api
 from tests.embeds.making import UNKNOWN_ID, every_row
 from tests.embeds.site_tokens import Site, own_community
 from tests.embeds.test_analytics_races import in_threads
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
+from tests.waiting import eventually
 from tests.webhooks.receiver import raw, running_receiver
 
 pytestmark = [
@@ -418,6 +420,29 @@ def test_public_keys_are_read_once_and_again_for_a_new_one(settings: Any, monkey
         # While the site does not answer, its former keys serve.
         receiver.respond = raw(b"HTTP/1.1 500 No\r\n\r\n")
         assert (status("k3"), status("k2")) == (401, 200)
+
+
+def test_a_slow_address_of_keys_occupies_two_requests_and_no_other_site(settings: Any) -> None:
+    settings.SSO_JWKS = settings.WEBHOOKS_ALLOW_LOCAL = True
+    with running_receiver() as receiver:
+        site, other, refused = Site(jwks_url=KeyServer(receiver).url), Site(), []
+        respond = receiver.respond
+
+        def respond_late(handler: Any) -> None:
+            assert eventually(lambda: len(refused) == 3)
+            respond(handler)
+
+        def send(_number: int) -> int:
+            answer = site.send(site.token(key=RSA, algorithm="RS256", headers={"kid": "k1"}))
+            if answer.status == 429:
+                refused.append(answer.error)
+            return int(answer.status)
+
+        receiver.respond = respond_late
+        assert sorted(race(5, send)) == [200, 200, 429, 429, 429]
+        assert refused == ["rate_limited"] * 3
+        assert len(receiver.received) == 1
+        assert other.send(other.token()).status == 200
 
 
 @pytest.mark.parametrize(
