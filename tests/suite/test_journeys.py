@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 LIMITS = {
     "POST /api/messages of an agent with a key": 56,
     "its replay": 29,
-    "GET /api/messages in no cache": 32,
+    "GET /api/messages in no cache": 34,
     "in the cache": 10,
     "refreshed after a post": 25,
     "an approval of an agent request by the API": 44,
