@@ -36,6 +36,7 @@ from kernel.request_ids import HEADER, id_of, serving
 
 PREFIXES = ("/api/", "/v1/", "/feeds/")
 READING = ("GET", "HEAD")
+REFUSED = int(HTTPStatus.BAD_REQUEST)
 # Embeds answer by the origin of a page; other reads tell APP_URL alone from other origins, as CORS does.
 BY_ORIGIN = "/api/embeds/"
 Environ = dict[str, Any]
@@ -175,7 +176,7 @@ def finish(response: Any) -> Iterable[bytes]:
 def _finish(response: Any, environ: Environ) -> Iterable[bytes]:
     status = response.status_code
     environ[STATUS] = str(status)
-    if status >= HTTPStatus.BAD_REQUEST and (error := getattr(response, "error", None)) is not None:
+    if status >= REFUSED and (error := getattr(response, "error", None)) is not None:
         environ[ERROR] = error.code
     return finish(response)
 
