@@ -32,8 +32,8 @@ class Commands(ManagementUtility):
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     # The limit is for requests, also if the environment sets one: a migration or `prune` may take longer. The
-    # statements of `deliver_webhooks` and `deliver_mails`, which run as long as the workers, are as short as theirs.
-    is_command = not {"deliver_webhooks", "deliver_mails", "check"} & {*sys.argv[1:2]}
+    # statements of programs that run as long as the workers are as short as theirs.
+    is_command = not {"worker", "check"} & {*sys.argv[1:2]}
     if is_command:
         os.environ["STATEMENT_TIMEOUT"] = "0"
     try:

@@ -21,7 +21,7 @@ from django.db import Error, connections
 from agents import tokens
 from agents.exceptions import OperatorBeingErased
 from kernel.api.credentials import Credential, CredentialKind
-from kernel.api.exceptions import InvalidToken, TokenExpired, TokenRevoked
+from kernel.api.exceptions import AgentSuspended, InvalidToken, TokenExpired, TokenRevoked
 from kernel.database.sql import Row, execute, fetch_all, fetch_one
 from kernel.writes import idempotency
 from kernel.writes.idempotency import IdempotencyKey
@@ -89,11 +89,10 @@ def _flush_and_disconnect() -> None:
 
 
 STORED = ", ".join(f"stored.{name}" for name in idempotency.COLUMNS)
-IS_STOPPED = (
-    "token.revoked_at IS NOT NULL OR agent.frozen_at IS NOT NULL OR NOT account.is_active OR NOT operator.is_active"
-)
+IS_REVOKED = "token.revoked_at IS NOT NULL"
+IS_SUSPENDED = "agent.frozen_at IS NOT NULL OR NOT account.is_active OR NOT operator.is_active"
 # What stopped it is the erasure that its operator waits for, and not its own state.
-IS_OF_ERASED = "operator.erasure_due_at IS NOT NULL AND token.revoked_at IS NULL AND agent.frozen_at IS NULL"
+IS_OF_ERASED = "operator.erasure_due_at IS NOT NULL AND agent.frozen_at IS NULL"
 IS_EXPIRED = "token.expires_at <= clock_timestamp()"
 TOKENS = """agents_agenttoken token
 JOIN agents_agent agent ON agent.account_id = token.agent_id
@@ -102,17 +101,18 @@ JOIN messaging_account operator ON operator.id = agent.operator_id"""
 SCOPES = """CASE WHEN token.scopes IS NULL THEN agent.scopes
     ELSE ARRAY(SELECT unnest(agent.scopes) INTERSECT SELECT unnest(token.scopes)) END"""
 FIND = f"""
-SELECT token.id, token.prefix, token.expires_at, {IS_STOPPED}, {IS_OF_ERASED}, {IS_EXPIRED},
+SELECT token.id, token.prefix, token.expires_at, {IS_REVOKED}, {IS_SUSPENDED}, {IS_OF_ERASED}, {IS_EXPIRED},
     token.digest <> %(digest)s
         OR token.last_used_at IS NULL OR token.last_used_at < clock_timestamp() - interval '1 minute',
-    {SCOPES}, agent.community_ids, account.id, account.handle, account.name, agent.operator_id, {STORED}
+    {SCOPES}, agent.community_ids, account.id, account.handle, account.name, agent.operator_id,
+    agent.review = 'all', {STORED}
 FROM {TOKENS}
 LEFT JOIN LATERAL ({idempotency.OF_ACCOUNT}) stored ON true
 WHERE token.digest IN (%(digest)s, %(previous_digest)s)
 """  # noqa: S608  only constants
 GRANTS = f"""
 SELECT token.id, {SCOPES}, agent.community_ids FROM {TOKENS}
-WHERE token.id = ANY(%s) AND NOT ({IS_STOPPED} OR {IS_EXPIRED})
+WHERE token.id = ANY(%s) AND NOT ({IS_REVOKED} OR {IS_SUSPENDED} OR {IS_EXPIRED})
 """  # noqa: S608  only constants
 
 
@@ -134,7 +134,8 @@ class FoundToken(NamedTuple):
     token_id: UUID
     prefix: str
     expires_at: datetime
-    is_stopped: bool
+    is_revoked: bool
+    is_suspended: bool
     is_of_erased: bool
     is_expired: bool
     is_note_due: bool
@@ -144,6 +145,7 @@ class FoundToken(NamedTuple):
     handle: str
     name: str
     operator_id: UUID
+    is_reviewed: bool
     # The stored response if this request is a retry.
     stored_response: Row | None
     # Under the current pepper; during a rotation the row may have the digest under the previous pepper.
@@ -164,9 +166,11 @@ def find(token: str, key: IdempotencyKey | None) -> FoundToken:
 
 
 def agent_credential(found: FoundToken) -> Credential:
-    """The credential of a valid token; raises TokenRevoked, OperatorBeingErased or TokenExpired (401)."""
-    if found.is_stopped:
-        raise OperatorBeingErased if found.is_of_erased else TokenRevoked
+    """The credential of a valid token; raises TokenRevoked, AgentSuspended or TokenExpired (401)."""
+    if found.is_revoked:
+        raise TokenRevoked
+    if found.is_suspended:
+        raise OperatorBeingErased if found.is_of_erased else AgentSuspended
     if found.is_expired:
         raise TokenExpired
     if found.is_note_due:
@@ -180,6 +184,7 @@ def agent_credential(found: FoundToken) -> Credential:
         token_id=found.token_id,
         token_prefix=found.prefix,
         operator_id=found.operator_id,
+        is_reviewed=found.is_reviewed,
         stored_response=found.stored_response,
     )
 

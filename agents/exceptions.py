@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernel.api.exceptions import ApiError, InvalidInput, NotFound, TokenRevoked
+from kernel.api.exceptions import AgentSuspended, ApiError, InvalidInput, NotFound
 
 
 class RequestNotFound(NotFound):
@@ -19,6 +19,24 @@ class AgentNotFound(NotFound):
     remedy = "Take the handle from a post whose author has the kind `agent`."
 
 
+class DraftNotFound(NotFound):
+    default_code = "draft_not_found"
+    message = "Use the id of a post of this agent that waits for you: listAgentDrafts lists them."
+    cause = "The agent has no such post, has deleted it, or the post never had to be released."
+    remedy = "List the drafts of the agent."
+
+
+class DraftDecided(ApiError):
+    """409: the operator decides once on each text; `status` is that of the post."""
+
+    status_code = 409
+    default_code = "draft_decided"
+    message = "Do not decide again: the draft is decided already, and the post is {status} now."
+    cause = "You, or an earlier call, have released or rejected it, or moderators have hidden it with other posts."
+    remedy = "Nothing is left to do. An edit by the agent makes another draft."
+    example = {"status": "published"}
+
+
 class TokenNotFound(NotFound):
     default_code = "token_not_found"
     message = "Use the tokenId of a token of one of your agents: GET /v1/agent-tokens lists them."
@@ -32,8 +50,8 @@ class InvalidTokenId(InvalidInput):
     message = "Send the tokenId of a token as the id in the path, a UUID: GET /v1/agent-tokens lists them."
 
 
-class OperatorBeingErased(TokenRevoked):
-    """401 `token_revoked`: the operator can cancel the erasure for some days, after which the token is valid again."""
+class OperatorBeingErased(AgentSuspended):
+    """401 `agent_suspended`: the operator can cancel the erasure for some days, and the token is valid then."""
 
     message = "Stop: your operator has asked to be erased, which stops this agent unless the operator cancels it."
 

@@ -33,6 +33,13 @@ class AgentStatus(models.TextChoices):
     SUSPENDED = "suspended"
 
 
+class Review(models.TextChoices):
+    """Which posts of an agent its operator releases before they go their way."""
+
+    NONE = "none"
+    ALL = "all"
+
+
 class AgentQuerySet(models.QuerySet["Agent"]):
     def operated_by(self, account: Account) -> AgentQuerySet:
         return self.filter(operator=account)
@@ -57,6 +64,7 @@ class Agent(models.Model):
     operator = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="operated_agents")
     scopes = ArrayField(models.CharField(max_length=5, choices=Scope))
     community_ids = ArrayField(models.UUIDField(), default=list, blank=True, help_text="Empty: every community.")
+    review = models.CharField(max_length=4, choices=Review, default=Review.NONE, db_default=Review.NONE)
     frozen_at = models.DateTimeField(null=True, blank=True)
     frozen_by = models.ForeignKey(Account, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     freeze_reason = models.CharField(max_length=REASON_MAX, blank=True)

@@ -86,7 +86,7 @@ def erase_mentions(subject: Subject) -> int:
 
 
 def _agent(agent: Agent) -> dict[str, Any]:
-    names = ("scopes", "community_ids", "frozen_at", "freeze_reason", "created_at")
+    names = ("scopes", "community_ids", "review", "frozen_at", "freeze_reason", "created_at")
     record = {"id": agent.pk, "handle": agent.account.handle, "name": agent.account.name}
     record["operator"] = agent.operator.handle
     return record | {name: getattr(agent, name) for name in names}

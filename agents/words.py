@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -35,13 +35,19 @@ def asked_and_granted(requests: Iterable[AgentRequest]) -> dict[UUID, list[tuple
     }
 
 
-def added_by(request: AgentRequest) -> tuple[list[str], list[str]]:
-    """The rights and communities, in words, that a widening asks for beside what its agent has. One query."""
-    (scopes, communities), (asked, more) = former_grant(request), asked_grant(request)
-    names = community_names([pk for pk in more if pk not in communities]).values()
+def added_by(requests: Collection[AgentRequest]) -> dict[UUID, tuple[list[str], list[str]]]:
+    """The rights and communities, in words, that each widening asks for beside what its agent has. One query."""
+    grants = {request.pk: (former_grant(request), asked_grant(request)) for request in requests}
+    names = community_names({pk for former, asked in grants.values() for pk in asked[1] if pk not in former[1]})
+    return {pk: _added(former, asked, names) for pk, (former, asked) in grants.items()}
+
+
+def _added(former: Grant, asked: Grant, names: Mapping[UUID, str]) -> tuple[list[str], list[str]]:
+    (scopes, communities), (asked_scopes, asked_communities) = former, asked
+    more = [names[pk] for pk in names if pk in asked_communities and pk not in communities]
     return (
-        [str(SCOPES[Scope(scope)]) for scope in asked if scope not in scopes],
-        list(names) or ([_("all communities")] if communities and not more else []),
+        [str(SCOPES[Scope(scope)]) for scope in asked_scopes if scope not in scopes],
+        more or ([_("all communities")] if communities and not asked_communities else []),
     )
 
 

@@ -109,6 +109,14 @@ def contact(name: str) -> str:
     return value
 
 
+def content_signal(name: str, default: str) -> str:
+    """The preferences of robots.txt: `search`, `ai-input` and `ai-train`, each `yes` or `no`."""
+    value = text(name, default)
+    if not re.fullmatch(r"((search|ai-input|ai-train)=(yes|no)(, ?(?!$)|$))+", value):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write preferences such as {default}.")
+    return value
+
+
 def link(name: str) -> str:
     """An http or https address of a page, or nothing."""
     value = text(name)

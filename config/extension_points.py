@@ -42,6 +42,23 @@ PRUNERS = [
     "oauth.device_grants.prune",
     "oauth.code_grants.prune",
 ]
+# The commands that the worker runs periodically.
+HOUSEKEEPING = [
+    "rollup_analytics",
+    "announce_expiring_tokens",
+    "check_hosts",
+    "prune",
+    "roll_up_desk",
+    "make_partitions",
+]
+# The work on rows that is done later: each a kernel.jobs.queue.RowJob.
+JOBS = [
+    "messaging.privacy.jobs.EXPORTS",
+    "messaging.privacy.jobs.RECORDS",
+    "messaging.privacy.jobs.ERASURES",
+    "messaging.moderation.lists.running.JOBS_OF_THE_DESK",
+    "moving.jobs.IMPORTS",
+]
 # What an account has stored, for its export: `(account_id: UUID) -> Iterable[Section]` (see kernel.personal_data). A
 # section must not contain secrets.
 PERSON_EXPORTERS = [
@@ -103,6 +120,8 @@ ADMIN_URLS = ["desk.urls.urls_of"]
 ADMIN_INDEX = ["desk.dashboard.context"]
 # What the page of a row shows beside the row: functions `(row) -> SafeString`, empty for rows that they do not know.
 ADMIN_PANELS = ["desk.courses.panel"]
+# What the worker runs beside the jobs, by the setting that switches it on: a kernel.jobs.worker.Deliverer.
+DELIVERERS = {"WEBHOOKS": "messaging.webhooks.deliverer.Deliverer", "MAIL_IS_SENT": "mails.deliverer.Deliverer"}
 # Functions that the deliverer of mails calls once a minute; they may add events to the change log.
 MAIL_ROUNDS = ["desk.health.watch"]
 # Paths of forms with a file, and the function `(account, **groups of the path) -> int` that returns how many bytes the

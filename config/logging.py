@@ -93,6 +93,8 @@ LOGGING = {
         # If each refusal were logged, any client could fill the disk.
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
+        # Lines for each job; those that fail are logged by `kernel.jobs`.
+        "procrastinate": {"level": "CRITICAL"},
         # A line for each call of an MCP tool.
         "django_mcpz.calls": {"level": "WARNING"},
     },

@@ -14,8 +14,11 @@ from config.extension_points import (
     ADMIN_URLS,
     CONTENT_RULES,
     CREDENTIAL_CHECKS,
+    DELIVERERS,
     DEMO_PARTS,
     EMBED_VIEWS,
+    HOUSEKEEPING,
+    JOBS,
     MAIL_ROUNDS,
     MOVED_PAGES,
     OPERATOR_OF,
@@ -65,6 +68,7 @@ STREAMS_PER_TOKEN = env.integer("STREAMS_PER_TOKEN", 5, minimum=1)
 
 # Where people report vulnerabilities: an address such as mailto:security@example.com, for /.well-known/security.txt.
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
+CONTENT_SIGNAL = env.content_signal("CONTENT_SIGNAL", "search=yes, ai-input=yes, ai-train=no")
 SERVICE_NAME = env.text("SERVICE_NAME", "Community Messaging")  # on the start page of a service without the demo
 IMPRINT_URL, TERMS_URL, PRIVACY_URL = env.link("IMPRINT_URL"), env.link("TERMS_URL"), env.link("PRIVACY_URL")
 
@@ -79,13 +83,11 @@ SIMPLE_JWT = derived.jwt_settings(SECRET_KEY)  # its signing key is derived
 
 # What people may do.
 REGISTRATION_OPEN = env.flag("REGISTRATION_OPEN", default=True)
-# Whether people may create communities; super admins always may.
-COMMUNITY_CREATION = env.choice("COMMUNITY_CREATION", "open", ("open", "closed"))
+COMMUNITY_CREATION = env.choice("COMMUNITY_CREATION", "open", ("open", "closed"))  # super admins always may
 EDIT_MINUTES = env.integer("EDIT_MINUTES", 15, minimum=0)  # after the post was written
 # Of a file that is imported in the account area, in bytes.
 IMPORT_UPLOAD_MAX = env.integer("IMPORT_UPLOAD_MAX_MB", 200, minimum=0, maximum=4_000) * 1_000_000
-# The bytes that all such files may have together, until they are imported or deleted.
-IMPORT_DISK_MAX = env.integer("IMPORT_DISK_MAX_MB", 2_000, minimum=0) * 1_000_000
+IMPORT_DISK_MAX = env.integer("IMPORT_DISK_MAX_MB", 2_000, minimum=0) * 1_000_000  # of all of them, until imported
 
 # What an agent may do in an hour.
 HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
@@ -93,18 +95,13 @@ HOURLY_LIMITS = {"post": 30, "reply": 30, "quote": 30, "react": 120}
 # What a write gets whose Idempotency-Key belongs to another write: the first response, or a refusal.
 IDEMPOTENCY_MISMATCH = env.choice("IDEMPOTENCY_MISMATCH", "replay", ("replay", "reject"))
 
-# Work beside the requests.
-# Seconds for which a process collects uses of agent tokens, or visits of widgets, before it writes them in one
-# statement; 0: one by one.
-TOKEN_USE_SECONDS = 1
-SIGHTING_SECONDS = 1
+# Seconds for which a process collects uses of agent tokens, or visits of widgets, before it writes them; 0: one by one.
+TOKEN_USE_SECONDS = SIGHTING_SECONDS = 1
 # Seconds for which a process collects commits before it wakes the streams (see kernel.changes.wakeups); 0: one by one.
 WAKEUP_SECONDS = 0.05
-# How often the housekeeping of `runtime.scheduler` runs; 0: cron runs it.
-HOUSEKEEPING_MINUTES = env.integer("HOUSEKEEPING_MINUTES", 60)
-# Whether exports, records and steps of imports start the process that carries them out (see kernel.jobs.spawning).
-# Without it, they wait for the next run of their command, by the scheduler or by cron.
-PERSON_JOBS = env.flag("PERSON_JOBS", default=True)
+# Whether a start runs a worker (see kernel.jobs), and how often that runs the commands of HOUSEKEEPING; 0: cron does.
+WORKER = env.flag("WORKER", default=True)
+HOUSEKEEPING_MINUTES = env.integer("HOUSEKEEPING_MINUTES", 60, minimum=0)
 
 # Whether a start creates the demo. Its token is then on the pages of the API, except with an https BASE_URL.
 DEMO = env.flag("DEMO", default=True)
@@ -129,6 +126,8 @@ INSTALLED_APPS = [
     "allauth.socialaccount.providers.openid_connect",
     "kernel.writes",
     "kernel.changes",
+    "kernel.jobs.apps.EngineConfig",
+    "kernel.jobs",
     "runtime",
     "messaging",
     "agents",
@@ -144,6 +143,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # The first, so that every response and every log line has the id.
     "kernel.api.middleware.RequestIdMiddleware",
+    "kernel.api.middleware.ProblemMiddleware",
     # Requests of the API take the short way below; those after it are of pages.
     "kernel.api.chain.ApiMiddleware",
     "kernel.api.middleware.ContentSecurityPolicyMiddleware",

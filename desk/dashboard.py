@@ -117,11 +117,13 @@ def context() -> dict[str, Any]:
     totals = _totals(today)
     median = totals[Total.MEDIAN_SECONDS, ""]
     is_uncounted = not is_counted()
+    checked = health()
     return {
         "plots": plots(totals, today=today, is_uncounted=is_uncounted),
         "is_uncounted": is_uncounted,
         "median": duration(median[max(median)]) if median else "",
-        "health": health(),
+        "health": checked,
+        "unwell": sum(one.check.kind == "bad" for one in checked),
         "release": VERSION,
         "tops": tops(today=today),
         "actions": actions(),
@@ -213,7 +215,7 @@ def courses_of(ids: list[UUID], *, today: date) -> dict[tuple[UUID, str], dict[d
 
 def actions() -> list[Sentence]:
     """The latest decisions of the team."""
-    entries = LogEntry.objects.select_related("user", "content_type").order_by("-pk")
+    entries = LogEntry.objects.filter(user__is_superuser=True).select_related("user", "content_type").order_by("-pk")
     return [sentence_of(entry) for entry in entries[:ACTIONS_SHOWN_MAX]]
 
 

@@ -62,6 +62,8 @@ def _of_readiness() -> Iterator[Check]:
         yield _check("streams", "Stream process", "The stream process does not answer", missing)
     else:
         yield Check("streams", "Stream process", "not used", is_checked=False)
+    if settings.WORKER:
+        yield _check("worker", "Worker", "No host runs a worker", missing)
     yield _check("migrations", "Migrations", "Migrations of this release are missing", missing, good="applied")
 
 

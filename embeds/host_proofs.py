@@ -34,7 +34,7 @@ from embeds.models import LABEL, LOST_AFTER, VALUE_MAX, VALUES_MAX, Embed, Embed
 from kernel.admin.audit import log_decision
 from kernel.api.exceptions import InvalidInput, RateLimited
 from kernel.database.sql import database_now
-from kernel.jobs.spawning import spawn_after_commit
+from kernel.jobs.queue import enqueue
 from kernel.writes.transaction import retried
 from messaging.communities.moderators import moderated_community
 from messaging.models import Account, Moderator
@@ -153,7 +153,7 @@ def ask_for_check(*, community_id: UUID, host: str, by: Account) -> HostProof:
         raise RateLimited(retry_after=ceil(left), counter=COUNTER, limit=1)
     proof.asked_at = now
     proof.save(update_fields=["asked_at"])
-    spawn_after_commit(COMMAND)
+    enqueue(COMMAND)
     return proof
 
 

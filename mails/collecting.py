@@ -29,6 +29,7 @@ from messaging.models.account import CAN_ACT
 OF_INBOX = {
     InboxType.REQUEST_DECIDED: Kind.DECISION,
     InboxType.TOKEN_EXPIRING: Kind.TOKEN,
+    InboxType.APPROVAL_NEEDED: Kind.APPROVAL,
     InboxType.REPLY: Kind.ANSWER,
     InboxType.QUOTE: Kind.ANSWER,
     InboxType.MENTION: Kind.MENTION,

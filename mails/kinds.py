@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 class Kind(models.TextChoices):
     DECISION = "decision", _("A decision on my agent request")
     TOKEN = "token", _("A token of my agent expires in 7 days")
+    APPROVAL = "approval", _("Posts of my agents that wait for me")
     MODERATION = "moderation", _("Reported and pending posts in my communities")
     REQUEST = "request", _("New agent requests")
     ANSWER = "answer", _("Answers to my posts")
@@ -30,6 +31,7 @@ OFF_BY_DEFAULT = frozenset({Kind.ANSWER, Kind.MENTION, Kind.REPORT})
 FOR_SUPER_ADMINS = frozenset({Kind.REQUEST, Kind.REPORT, Kind.HEALTH})
 # The shortest time between two mails of a kind that arrives at once; what happens meanwhile is in the next one.
 PAUSES = {
+    Kind.APPROVAL: timedelta(minutes=10),
     Kind.MODERATION: timedelta(hours=1),
     Kind.REPORT: timedelta(hours=1),
     Kind.ANSWER: timedelta(minutes=10),

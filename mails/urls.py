@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from mails import views
+from mails import drafts, views
 
-urlpatterns = [path("unsubscribe/<str:kind>/<str:token>", views.unsubscribe_page, name="unsubscribe")]
+urlpatterns = [
+    path("unsubscribe/<str:kind>/<str:token>", views.unsubscribe_page, name="unsubscribe"),
+    path("draft/<str:token>", drafts.draft_page, name="mailed-draft"),
+]

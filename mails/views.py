@@ -56,7 +56,8 @@ def _mac(root: str, account_id: UUID, kind: Kind) -> bytes:
 
 METHODS = ("GET", "HEAD", "POST")
 POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
 )
 
 
@@ -74,10 +75,13 @@ def unsubscribe_page(request: HttpRequest, kind: str, token: str) -> HttpRespons
         preferences.unsubscribe(account_id=account_id, kind=Kind(kind))
     with translation.override(of_request(request)):
         context = {"kind": Kind(kind), "is_done": is_done}
-        response = render(request, "mails/unsubscribe.html", context)
+        return as_permission(render(request, "mails/unsubscribe.html", context))
+
+
+def as_permission(response: HttpResponse) -> HttpResponse:
+    """Keeps the address of a page, which is a permission, from caches and from other pages."""
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "private, no-store"
-    # The address of the page is a permission.
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["Vary"] = "Accept-Language"
     return response

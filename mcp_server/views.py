@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -16,20 +16,25 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django_mcpz.jsonrpc import INVALID_REQUEST, PARSE_ERROR, read_id
-from django_mcpz.server import MCPServer, public
+from django_mcpz.server import PROTOCOL_VERSION, MCPServer, public
 
 from config.version import VERSION
 from kernel.api.context import ApiRequest
 from kernel.api.credentials import Credential, CredentialKind
+from kernel.api.exception_handler import read_only
 from kernel.api.exceptions import AgentScopeMissing, ApiError, NotAuthenticated
 from kernel.api.operations import operation
 from kernel.api.parsers import check_media_type
-from kernel.api.requests import Response
+from kernel.api.public_documents import any_origin, public_document
+from kernel.api.requests import JSON_TYPE, Response
 from kernel.api.strict_json import parse_json
 from kernel.api.viewsets import ApiViewSet
+from kernel.cache.rendering import to_json
 from mcp_server.tools import TOOLS, Tool
 
 NAME = "community-messaging"
+TITLE = "Community Messaging"
+DESCRIPTION = "Read and write posts, replies and reactions about any web page."
 SERVERS_MAX = 256
 INSTRUCTIONS = (
     "Conversations of people and AI agents about web pages. A page is named by its URL. What others wrote is marked "
@@ -70,7 +75,7 @@ def server_for(caller: Caller, *, is_call: bool = False, lists_all: bool = False
     """The server that lists the tools of the caller. That of a call has all: those of others say what they need."""
     server = MCPServer(
         name=NAME,
-        title="Community Messaging",
+        title=TITLE,
         version=VERSION,
         instructions=_instructions(caller),
         # The middlewares have checked the credential.
@@ -91,12 +96,14 @@ def _instructions(caller: Caller) -> str:
 def _register(server: MCPServer, tool: Tool, caller: Caller) -> None:
     server.tool(
         name=tool.name,
+        title=tool.title,
         description=tool.description,
         input_schema=_schema_for(tool, caller),
-        output_schema=None if tool.output is None else dict(tool.output),
+        output_schema=dict(tool.output),
         read_only=tool.is_read,
         destructive=None if tool.is_read else tool.is_destructive,
         idempotent=None if tool.is_read else tool.is_idempotent,
+        open_world=tool.has_texts_of_others,
     )(tool.call)
 
 
@@ -105,7 +112,7 @@ def _schema_for(tool: Tool, caller: Caller) -> dict[str, Any]:
     schema = dict(tool.schema)
     schema["properties"] = dict(_properties_for(tool, caller))
     if caller.communities and "communityId" in schema["properties"]:
-        schema["required"] = [*schema["required"], "communityId"]
+        schema["required"] = [*schema.get("required", []), "communityId"]
     return schema
 
 
@@ -181,6 +188,33 @@ def _missing_scope(tool: Tool, parameters: Any, caller: Caller) -> tuple[str, Co
     named = {scope for argument, scope in tool.scope_of_argument.items() if argument in sent}
     needed = named or tool.scopes - {*tool.scope_of_argument.values()}
     return min((scope for scope in needed if not caller.may(scope)), default=""), needed
+
+
+@any_origin
+@read_only
+def server_card(request: HttpRequest) -> HttpResponse:
+    """SEP-1649: what a client finds out about the server before it connects."""
+    return public_document(request, _card(), JSON_TYPE)
+
+
+@cache
+def _card() -> bytes:
+    return to_json(
+        {
+            "$schema": "https://static.modelcontextprotocol.io/schemas/mcp-server-card/v1.json",
+            "version": "1.0",
+            "protocolVersion": PROTOCOL_VERSION,
+            "serverInfo": {"name": NAME, "title": TITLE, "version": VERSION},
+            "description": DESCRIPTION,
+            "documentationUrl": f"{settings.BASE_URL}{reverse('skill')}",
+            "transport": {"type": "streamable-http", "endpoint": reverse("mcp")},
+            "capabilities": {"tools": {}},
+            "authentication": {"required": False, "schemes": ["bearer"]},
+            "instructions": INSTRUCTIONS,
+            # The list depends on the token.
+            "tools": ["dynamic"],
+        }
+    )
 
 
 def _is_own_origin(request: HttpRequest) -> bool:

@@ -93,7 +93,7 @@ class PayloadField(Object):
         payload = super().to_internal_value(data)
         rationale = payload.get("rationale")
         if isinstance(rationale, str) and len(rationale) > RATIONALE_MAX:
-            raise PayloadTooLarge(field="payload.rationale", max=RATIONALE_MAX)
+            raise PayloadTooLarge(field="payload.rationale", max=RATIONALE_MAX, unit="characters")
         return payload
 
 

@@ -1,8 +1,7 @@
-"""Runs the steps of imports that people have begun in the account area, one process at a time for each import."""
+"""The steps of imports that people have begun in the account area, which the worker runs."""
 
 from __future__ import annotations
 
-import logging
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,50 +10,25 @@ from django.conf import settings
 from django.db.models import F
 from django.db.models.functions import Now
 
-from kernel.api.exceptions import ApiError
-from kernel.jobs.leases import LeaseLost, release, require_lease, take
+from kernel.jobs.leases import require_lease
+from kernel.jobs.queue import RowJob
 from moving import services
 from moving.exceptions import FileRefused, OtherHosts
 from moving.imports.progress import Report, Step
 from moving.imports.running import Result, run
 from moving.imports.undoing import undo
-from moving.models import Move, MovePart, MoveStatus
+from moving.models import DUE, Move, MovePart, MoveStatus
 from moving.pruning import OVER, delete_file
-from moving.uploads import content_of, pairs_of, pieces_of, store
+from moving.uploads import NAME, content_of, pairs_of, pieces_of, store
 
 ATTEMPTS_MAX = 5
 EVERY_SECONDS = 2.0
 # The content of an upload, decompressed, in files of the largest size. Exports are texts, which gzip makes about five
 # times smaller.
 CONTENT_FILES = 5
-logger = logging.getLogger(__name__)
 
 
-def run_due_imports() -> int:
-    """Run steps until none is due that no other process runs; returns how many."""
-    done = 0
-    while (move := take(Move.objects.due().order_by("created_at"))) is not None:
-        done += _run(move)
-    return done
-
-
-def _run(move: Move) -> bool:
-    try:
-        _step(move)
-    except LeaseLost:
-        logger.warning("%s: another process has it", move)
-        return False
-    except ApiError as refusal:
-        services.fail(move, refusal)
-    except Exception:
-        logger.exception("%s has failed", move)
-        # The lease ends by itself, then another process tries again.
-        return False
-    release(move)
-    return True
-
-
-def _step(move: Move) -> None:
+def run_step(move: Move) -> None:
     Move.objects.filter(pk=move.pk).update(attempts=F("attempts") + 1)
     if move.attempts >= ATTEMPTS_MAX:
         return _give_up(move)
@@ -129,3 +103,8 @@ class Progress:
         self._told = now
         require_lease(self._move)
         services.set_progress(self._move, done=step.done, total=step.total, step=step.name)
+
+
+IMPORTS = RowJob(
+    NAME, lambda: Move.objects.filter(DUE).order_by("created_at"), run_step, refused=services.fail, is_long=True
+)

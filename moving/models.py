@@ -45,11 +45,6 @@ DUE = Q(status=MoveStatus.UNDOING) | Q(
 )
 
 
-class MoveQuerySet(LeasedQuerySet["Move"]):
-    def due(self) -> MoveQuerySet:
-        return self.unleased().filter(DUE)
-
-
 class Move(Leased):
     """An import of one file into a community. Runs of the same file continue the same import."""
 
@@ -83,7 +78,7 @@ class Move(Leased):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True)
 
-    objects = MoveQuerySet.as_manager()
+    objects = LeasedQuerySet["Move"].as_manager()
 
     class Meta:
         indexes = [models.Index("community", models.F("created_at").desc(), name="moves_of_community")]

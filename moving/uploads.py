@@ -14,11 +14,10 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from kernel.database.sql import execute
 from kernel.jobs.leases import release, renew
-from kernel.jobs.spawning import spawn_after_commit
+from kernel.jobs.queue import enqueue
 from kernel.writes.transaction import retried
 from messaging.models import Account, Community
 from messaging.models.moderation import moderated_by
@@ -37,7 +36,8 @@ MAP_FILE = -1
 MAP_FILE_MAX = 1_000_000
 # Into one community, and by one person. A further one takes the place of the oldest that no step needs.
 FILES_MAX = 5
-COMMAND = "run_imports"
+# The name of the job.
+NAME = "imports"
 # What an account has one of at a time. What is undone needs no file, and writes nothing.
 UNDER_WAY = (MoveStatus.UPLOADED, MoveStatus.WAITING, MoveStatus.RUNNING)
 # A file that was checked takes the place of others for so long; then one that is uploaded takes its place.
@@ -99,7 +99,7 @@ def upload(
             # The removal of the import has deleted the parts, or a step has taken the file for incomplete.
             break
     _end(move)
-    spawn_after_commit(COMMAND)
+    enqueue(NAME, move.pk)
     return move
 
 
@@ -194,27 +194,20 @@ def start(move: Move) -> None:
     can_start = Move.objects.filter(pk=move.pk, has_upload=True, status__in=[MoveStatus.CHECKED, MoveStatus.FAILED])
     if not can_start.update(status=MoveStatus.WAITING, error="", attempts=0, done=0, total=0, step=""):
         raise ImportBusy(status=move.status)
-    spawn_after_commit(COMMAND)
+    enqueue(NAME, move.pk)
 
 
+@retried
+@transaction.atomic
 def start_undo(move: Move, *, by: Account, reason: str = "") -> None:
     """Have an import undone. Raises ImportBusy (409)."""
     begin_undo(move, by=by, reason=reason)
-    spawn_after_commit(COMMAND)
+    enqueue(NAME, move.pk)
 
 
 def moves_of(community: Community) -> list[Move]:
-    """The imports into a community, newest first. Starts a process for one that none runs any more."""
-    moves = list(Move.objects.filter(community=community).select_related("started_by").order_by("-created_at")[:LISTED])
-    if any(map(_is_due, moves)):
-        spawn_after_commit(COMMAND)
-    return moves
-
-
-def _is_due(move: Move) -> bool:
-    """Whether a background process should take it. By the clock of this host, so it may be a little wrong."""
-    is_due = move.status == MoveStatus.UNDOING or (move.has_upload and move.is_under_way)
-    return is_due and (move.leased_until is None or move.leased_until < timezone.now())
+    """The imports into a community, newest first."""
+    return list(Move.objects.filter(community=community).select_related("started_by").order_by("-created_at")[:LISTED])
 
 
 def store(move: Move, kind: MovePart.Kind, pieces: Iterable[bytes]) -> None:

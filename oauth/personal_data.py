@@ -14,7 +14,7 @@ COLUMNS = (
     *("created_at", "decided_at", "is_refused", "delivered_at"),
 )
 
-CONSENT_COLUMNS = ("id", "client__name", "agent_id", "redirect_uri", "created_at", "exchanged_at", "revoked_at")
+CONSENT_COLUMNS = ("id", "name", "agent_id", "scopes", "redirect_uri", "created_at", "exchanged_at", "revoked_at")
 
 
 def sections(account_id: UUID) -> Iterable[Section]:

@@ -13,7 +13,7 @@ from kernel.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
 from messaging.communities.bans import open_community
 from messaging.communities.content_rules import Draft, content_rules
-from messaging.models import Message
+from messaging.models import Community, Message
 from messaging.moderation.exceptions import BannedFromCommunity
 from messaging.posts.exceptions import CommunityForbids, MessageNotFound
 from reactions import queries
@@ -127,7 +127,8 @@ def _state(auth: Credential, message_id: UUID, emoji: str, *, toggles: bool) -> 
     if is_banned:
         raise BannedFromCommunity
     if read_only:
-        raise CommunityForbids(rule="readOnly")
+        name = Community.objects.values_list("name", flat=True).get(pk=community_id)
+        raise CommunityForbids(f"`readOnly` is on in {name}: nobody may react there.", rule="readOnly")
     if not count and kinds >= EMOJI_KINDS_MAX:
         raise TooManyEmoji(max=EMOJI_KINDS_MAX)
     if not count and community_id is not None and is_shortcode(emoji):

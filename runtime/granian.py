@@ -72,7 +72,7 @@ class PersistentServer(Server):  # type: ignore[misc,valid-type]  # granian pick
         `runtime.run` checks beforehand that the application loads.
         """
         for _worker in workers:
-            count_restart("worker")
+            count_restart("web")
         with blocked_interrupt():
             super()._respawn_workers(workers, *arguments, **options)
         self.respawned_wrks.clear()

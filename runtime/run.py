@@ -31,7 +31,6 @@ from runtime import bind_address, granian, processes
 from runtime.data_folder import CannotRun, embedded_postgres, sole_use
 from runtime.postgres import embedded
 from runtime.postgres_binaries import PostgresError
-from runtime.scheduler import scheduled_commands
 from runtime.supervisor import supervised
 
 SUPER_ADMIN = "SELECT EXISTS (SELECT FROM messaging_account WHERE is_superuser AND is_active)"
@@ -156,8 +155,7 @@ def run() -> None:
         if metrics_port or env.networks("METRICS_ALLOWED"):
             running.enter_context(shared_metrics(data, metrics_port))
         print_when_open([port, *([stream_port] if stream_port else [])], data)
-        endings = [running.enter_context(scheduled_commands())]
-        endings += [running.enter_context(supervised(*program)) for program in programs_beside(stream_port)]
+        endings = [running.enter_context(supervised(*program)) for program in programs_beside(stream_port)]
 
         def stopping() -> None:
             # All at once, so that they end while the workers do.
@@ -168,10 +166,8 @@ def run() -> None:
 
 
 def programs_beside(stream_port: int | None) -> Iterator[tuple[str, ...]]:
-    if env.flag("WEBHOOKS", default=False):
-        yield ("manage.py", "deliver_webhooks")
-    if env.text("EMAIL_URL"):
-        yield ("manage.py", "deliver_mails")
+    if env.flag("WORKER", default=True):
+        yield ("manage.py", "worker")
     if stream_port:
         yield ("-m", "runtime.streams")
 

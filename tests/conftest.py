@@ -210,15 +210,30 @@ def _uses_written_at_once(settings: Any) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _no_worker_expected(settings: Any) -> None:
+    settings.WORKER = False
+
+
+@pytest.fixture(autouse=True)
 def _visits_not_written(settings: Any) -> None:
     """Collect the hosts of widgets without writing them; a test that reads them sets 0."""
     settings.SIGHTING_SECONDS = 3600
 
 
-@pytest.fixture(autouse=True)
-def _no_processes_of_jobs(settings: Any) -> None:
-    """A process would use the database of the environment, not that of the test, which runs the jobs itself."""
-    settings.PERSON_JOBS = False
+@pytest.fixture
+def empty_queue(request: pytest.FixtureRequest) -> None:
+    """Without the jobs of other tests: Django flushes no tables of models that it does not manage."""
+    from kernel.database.sql import execute
+
+    request.getfixturevalue("transactional_db" if is_transactional(request) else "db")
+    execute("DELETE FROM procrastinate_periodic_defers")
+    execute("DELETE FROM procrastinate_jobs")
+    execute("DELETE FROM procrastinate_workers")
+
+
+def is_transactional(request: pytest.FixtureRequest) -> bool:
+    marker = request.node.get_closest_marker("django_db")
+    return bool(marker and marker.kwargs.get("transaction"))
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from kernel.changes.rows import ChangeRow, Cursor, Position
 from kernel.changes.unread import cut_latest, read_latest
 from messaging.changes.items import Related, related_to
 from messaging.changes.types import InboxType
-from messaging.models import Community
+from messaging.models import Community, Message, MessageStatus, OperatorReview
 
 SHOWN = 30
 OF_MODERATORS = frozenset({InboxType.POST_REPORTED, InboxType.POST_PENDING})
@@ -27,12 +27,14 @@ OF_MODERATORS = frozenset({InboxType.POST_REPORTED, InboxType.POST_PENDING})
 class Event:
     """`handle`: of the agent that the event is about. `message`: the post as in the API, None if it is not public.
 
+    `draft`: the post that waits for the person, with its text of now.
     `community`: the one in which posts wait for the person. `grants`: of an approval that granted less than was asked.
     """
 
     row: ChangeRow
     actor: dict[str, Any] | None
     message: dict[str, Any] | None
+    draft: Message | None
     handle: str | None
     community: Community | None
     grants: Sequence[tuple[str, str]]
@@ -63,10 +65,11 @@ def inbox_page(account_id: UUID, *, before: str | None, read_up_to: Position | N
     handles = _handles(batch.rows) | {pk: request.agent_handle for pk, request in requests.items()}
     grants = {str(pk): grants for pk, grants in asked_and_granted(requests.values()).items()}
     communities = _communities(batch.rows)
+    drafts = _drafts(batch.rows, account_id)
     widenings = {pk for pk, request in requests.items() if request.widens_id is not None}
     events = [
         _event(
-            *(row, related, handles, communities, grants, widenings),
+            *(row, related, drafts, handles, communities, grants, widenings),
             is_new=read_up_to is not None and row.position > read_up_to,
         )
         for row in batch.rows
@@ -84,6 +87,7 @@ def cursor_of(text: str, account_id: UUID) -> Cursor:
 def _event(
     row: ChangeRow,
     related: Related,
+    drafts: dict[UUID, Message],
     handles: dict[str, str],
     communities: dict[UUID, Community],
     grants: dict[str, list[tuple[str, str]]],
@@ -98,8 +102,26 @@ def _event(
     data = row.data or {}
     granted = grants.get(str(data.get("requestId")), []) if data.get("status") == RequestStatus.APPROVED else []
     return Event(
-        row, related.actor(row), message, about, community, granted, is_new, str(data.get("requestId")) in widenings
+        row=row,
+        actor=related.actor(row),
+        message=message,
+        draft=drafts.pop(row.message_id, None) if row.message_id and row.type == InboxType.APPROVAL_NEEDED else None,
+        handle=about,
+        community=community,
+        grants=granted,
+        is_new=is_new,
+        is_widening=str(data.get("requestId")) in widenings,
     )
+
+
+def _drafts(rows: Sequence[ChangeRow], account_id: UUID) -> dict[UUID, Message]:
+    """The posts that wait for the person: one query if there are such events. The latest event of each has it."""
+    ids = {row.message_id for row in rows if row.message_id and row.type == InboxType.APPROVAL_NEEDED}
+    if not ids:
+        return {}
+    waiting = Message.objects.filter(status=MessageStatus.PENDING, operator_review=OperatorReview.WAITING)
+    own = waiting.filter(pk__in=ids, author__agent__operator=account_id, author__is_active=True)
+    return {post.pk: post for post in own.select_related("page", "community")}
 
 
 def _communities(rows: Sequence[ChangeRow]) -> dict[UUID, Community]:

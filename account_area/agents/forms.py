@@ -22,6 +22,7 @@ from agents.models import (
     PURPOSE_MIN,
     WEBSITE_MAX,
     Agent,
+    Scope,
 )
 from agents.serializers import NewRequest, NewToken
 from agents.services import OldEnds
@@ -62,6 +63,7 @@ class RequestForm(OnceForm):
     scopes = forms.MultipleChoiceField(
         label=_("What may it do?"),
         choices=[(scope, format_lazy("{}: {}", name, text)) for scope, (name, text) in SCOPES.items()],
+        initial=[Scope.REPLY.value, Scope.REACT.value],
         widget=forms.CheckboxSelectMultiple,
         help_text=_("Ask for what it needs now: you can ask for more later."),
     )

@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent, Scope
+from kernel.discovery.client import install_command
 from messaging.pages.services import normalize_url
 
 PLACEHOLDER = "AGENT_TOKEN"
@@ -59,7 +60,7 @@ def _curl(agent: Agent) -> str:
 
 def _cm(agent: Agent) -> str:
     """`cm login --token` asks for the token: an argument could be read by other users of the machine."""
-    lines = [f"export CM_URL={settings.BASE_URL}", "cm login --token", "cm whoami"]
+    lines = [install_command(), f"export CM_URL={settings.BASE_URL}", "cm login --token", "cm whoami"]
     if Scope.POST in agent.scopes:
         community = f" --community {agent.community_ids[0]}" if agent.community_ids else ""
         lines.append(f'cm post {first_page()} "Hello from a terminal."{community}')

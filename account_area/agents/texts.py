@@ -51,6 +51,7 @@ EVENTS = {
     InboxType.REQUEST_DECIDED: _("Decisions on the agent's request"),
     InboxType.AGENT_NARROWED: _("The agent may do less"),
     InboxType.AGENT_FROZEN: _("The agent is stopped"),
+    InboxType.APPROVAL_NEEDED: _("Posts that wait for your release"),
     InboxType.TOKEN_EXPIRING: _("Tokens that expire soon"),
 }
 WEBHOOKS = {

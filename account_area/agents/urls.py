@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
-from account_area.agents.views import agents, device, programs, requests, tokens, webhooks
+from account_area.agents.views import agents, device, drafts, programs, requests, tokens, webhooks
 from account_area.agents.views import agents as inbox
 from account_area.agents.views import agents as lists
 
@@ -37,6 +37,7 @@ of_agent: list[URLPattern | URLResolver] = [
     path("delete/", agents.delete, name="account_agent_delete"),
     path("widen/", requests.widen, name="account_agent_widen"),
     path("inbox/", inbox.of_agent, name="account_agent_inbox"),
+    path("drafts/", drafts.drafts, name="account_agent_drafts"),
     path("tokens/", tokens.index, name="account_agent_tokens"),
     path("tokens/new/", tokens.create, name="account_agent_token_new"),
     path("tokens/<uuid:token_id>/rotate/", tokens.rotate, name="account_agent_token_rotate"),

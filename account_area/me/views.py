@@ -177,7 +177,7 @@ def remove_own_reaction(request: HttpRequest, reaction_id: UUID) -> HttpResponse
 def _edit(*, form: PostForm, auth: Credential, message_id: UUID) -> None:
     with write_transaction() as transaction:
         post = lock_for_edit(auth=auth, message_id=message_id)
-        edit_message(post=post, changes=form.changes(form.values_of(post)), transaction=transaction)
+        edit_message(post=post, changes=form.changes(form.values_of(post)), auth=auth, transaction=transaction)
 
 
 @retried

@@ -88,12 +88,14 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 
 def queue_of(request: HttpRequest, community: Community) -> dict[str, Any]:
     """The context of `posts.html` for a moderator. Raises NotFound (404), InvalidCursor (400)."""
-    tab = request.GET.get("state", "pending")
+    numbers = numbers_of(community)
+    # Without a state in the address, the list begins with what waits.
+    first = "reported" if numbers["reported"] and not numbers["pending"] else "pending"
+    tab = request.GET.get("state", first)
     if tab not in TABS:
         raise NotFound
     page = page_of(request, community, tab)
     listed = queries.posts_of(community=community, tab=tab, moderator=person_of(request), page=page)
-    numbers = numbers_of(community)
     return listed | {
         "community": community,
         "tab": tab,

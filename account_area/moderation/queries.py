@@ -24,6 +24,7 @@ from messaging.models import Account, Ban, BulkJob, ChangedRow, Community, Decis
 from messaging.models.moderation import QueueState, moderated_by
 from messaging.moderation.queries import RECENT, hidden_posts, moderation_queue, recent_posts
 from messaging.posts.exceptions import CommunityNotFound
+from messaging.posts.shown import is_no_draft
 
 OF_SITE = "site-posts"
 # What a link to a list has; the rest of its address is about an earlier decision.
@@ -52,15 +53,17 @@ def _is_of_site(path: str) -> bool:
 
 # More posts than this are shown as "99+".
 MOST = 100
-PENDING = "SELECT FROM messaging_message m WHERE m.community_id = place.id AND m.status = 'pending'"
+OF_PLACE = f"SELECT FROM messaging_message m WHERE m.community_id = place.id AND {is_no_draft('m')}"
+PENDING = f"{OF_PLACE} AND m.status = 'pending'"
 # Ordered, so that PostgreSQL reads the reports in the order of their index and stops early.
-REPORTED = """
+REPORTED = f"""
 SELECT DISTINCT r.message_id FROM messaging_report r WHERE r.community_id = place.id AND r.closed_at IS NULL
 AND EXISTS (
     SELECT FROM messaging_message m WHERE m.id = r.message_id AND m.status IN ('published', 'pending')
+    AND {is_no_draft("m")}
 ) ORDER BY r.message_id
-"""
-HIDDEN = "SELECT FROM messaging_message m WHERE m.community_id = place.id AND m.status = 'hidden'"
+"""  # noqa: S608  only constants
+HIDDEN = f"{OF_PLACE} AND m.status = 'hidden'"
 PUBLIC = f"SELECT FROM messaging_message m WHERE {RECENT % {'community': 'place.id'}}"
 
 

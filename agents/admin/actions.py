@@ -35,6 +35,7 @@ from agents.services.requests import Grant, asked_grant, former_grant, grant_cha
 from kernel.admin.actions import AdminAction, AdminActionForm
 from kernel.admin.formatting import badge, lines, link
 from messaging.models import Community
+from messaging.moderation.lists.lists import distinct_names
 
 SCOPES = {
     Scope.POST: "write posts",
@@ -170,7 +171,7 @@ MORE = f" Only the first {LISTED_MAX} by name are listed; the API accepts the id
 
 def offered_communities() -> list[tuple[UUID, str]]:
     """The first LISTED_MAX by name, and one more if there are more."""
-    return list(Community.objects.order_by("name", "pk").values_list("pk", "name")[: LISTED_MAX + 1])
+    return distinct_names(Community.objects.order_by("name", "pk")[: LISTED_MAX + 1])
 
 
 class GrantForm(AdminActionForm):
@@ -206,7 +207,7 @@ class GrantForm(AdminActionForm):
         known = Community.objects.order_by("name", "pk")
         field.required = bool(current)
         if current:
-            names = {community.pk: community.name for community in known.filter(pk__in=current)}
+            names = dict(distinct_names(known.filter(pk__in=current)))
             field.choices = [(pk, names.get(pk, f"unknown: {pk}")) for pk in current]
             field.initial = current
             field.widget = forms.CheckboxSelectMultiple(choices=field.choices)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import admin
@@ -53,7 +53,10 @@ NEW_ACCOUNT = timedelta(days=7)
 MANY_REJECTED = 2
 MANY_REFUSED = 100
 # Each is run for any number of rows, none included.
-COMMUNITIES = "SELECT id, name FROM messaging_community WHERE id = ANY(%s)"
+COMMUNITIES = """
+SELECT id, CASE WHEN count(*) OVER (PARTITION BY name) > 1 THEN name || ' (' || slug || ')' ELSE name END
+FROM messaging_community WHERE id = ANY(%s)
+"""
 REJECTED = """
 SELECT requester_id, count(*) FROM agents_agentrequest
 WHERE requester_id = ANY(%s) AND status = 'rejected' GROUP BY requester_id
@@ -109,6 +112,10 @@ def _warnings(row: AgentRequest, rejected: int, refused: int) -> Any:
         yield f"{refused} refused calls", "bad"
 
 
+ASKED: Any = (
+    "Requested permissions",
+    {"fields": ["permissions", "communities", "granted"]},
+)
 SHOWN_MAX = 10
 COUNT = Count("pk")
 
@@ -199,7 +206,7 @@ class AgentRequestAdmin(DecidingAdmin):
     ordering = [F("decided_at").desc(), "created_at", "pk"]
     fieldsets = [
         (None, {"fields": ["state", "handle", "agent_name", "purpose_as_text", "site", "requested"]}),
-        ("Requested permissions", {"fields": ["permissions", "communities", "granted"]}),
+        ASKED,
         ("Requester", {"fields": ["requested_by", "name", "account_age"]}),
     ]
     readonly_fields = [
@@ -222,10 +229,17 @@ class AgentRequestAdmin(DecidingAdmin):
             return ""
         return format_html("{} by {} {}", state_text(row), row.decided_by, ago(row.decided_at))
 
+    def get_fieldsets(self, request: HttpRequest, obj: AgentRequest | None = None) -> list[Any]:
+        """Without what was asked for while it waits: the boxes of the grant say it."""
+        is_pending = obj is not None and obj.status == RequestStatus.PENDING and not obj.widens_id
+        return [part for part in self.fieldsets if not (is_pending and part is ASKED)]
+
     def extra_context(self, request: HttpRequest, row: AgentRequest) -> dict[str, Any]:
+        prepare([row])
         return {
             "status_text": self.status_text(row),
-            "look_alikes": LookAlikes() if row.widens_id else look_alikes_of([row])[row.pk],
+            "look_alikes": self._look_alikes(row),
+            "warnings": row.warnings,  # type: ignore[attr-defined]  # set by `prepare`
             "grant_form": self._grant_form(request, row) if row.status == RequestStatus.PENDING else None,
             "freeze_url": self._freeze_url(row),
             "agents": agents_of(row.requester, exclude=row.agent_id or row.widens_id),
@@ -269,6 +283,12 @@ class AgentRequestAdmin(DecidingAdmin):
     def instead(self, row: AgentRequest, action: AdminAction) -> tuple[str, str] | None:
         url = self._freeze_url(row)
         return ("Freeze the agent…", url) if url and action is UNDO else None
+
+    def _look_alikes(self, row: Any) -> LookAlikes:
+        """Those that `prepare` has found; it looks for none of a request that was decided."""
+        if row.status == RequestStatus.PENDING or row.widens_id:
+            return cast(LookAlikes, row.look_alikes)
+        return look_alikes_of([row])[row.pk]
 
     def _grant_form(self, request: HttpRequest, row: AgentRequest) -> AdminActionForm:
         return APPROVE.form(row=row, action=APPROVE, initial=choices_of(request, APPROVE))

@@ -1,4 +1,5 @@
 from agents.services.agents import UNDO_SECONDS, delete_agent, freeze_agent, narrow_agent, undo_decision, unfreeze_agent
+from agents.services.drafts import drafts_of, reject_draft, release_draft, set_review
 from agents.services.requests import (
     approve_request,
     cancel_request,
@@ -26,10 +27,13 @@ __all__ = [
     "cancel_request",
     "create_token",
     "delete_agent",
+    "drafts_of",
     "freeze_agent",
     "narrow_agent",
     "readable_request",
+    "reject_draft",
     "reject_request",
+    "release_draft",
     "request_agent",
     "request_widening",
     "require_revocable",
@@ -37,6 +41,7 @@ __all__ = [
     "revoke_token",
     "revoke_tokens",
     "rotate_token",
+    "set_review",
     "undo_decision",
     "unfreeze_agent",
 ]

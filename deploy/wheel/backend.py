@@ -33,7 +33,8 @@ PACKAGES = (
     "account_area",
     "desk",
 )
-CONTENTS = (*PACKAGES, "templates", "static", "locale", "manage.py")
+# The service serves the client for Python as a wheel.
+CONTENTS = (*PACKAGES, "templates", "static", "locale", "clients/python", "manage.py")
 # Compiled translations are used; the sources of them are not.
 LEFT_OUT = {".pyc", ".po"}
 SOURCES = (*CONTENTS, "deploy", "pyproject.toml", "README.md", "CHANGELOG.md", "requirements.lock")

@@ -91,6 +91,27 @@ class CountedChoices(ChoicesFieldListFilter):
 
 
 @dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter of a list with its links. `chosen` is the text of the chosen link, and empty for the first one, which
+    does not filter.
+    """
+
+    title: str
+    choices: list[Any]
+    chosen: str
+
+
+def read_filters(changelist: ChangeList) -> list[Filter]:
+    """The filters of a list, each read once: reading one may count rows."""
+    found = []
+    for spec in changelist.filter_specs:
+        choices = list(spec.choices(changelist))
+        chosen = [str(choice["display"]) for choice in choices[1:] if choice["selected"]]
+        found.append(Filter(str(spec.title), choices, chosen[0] if chosen else ""))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class QueueSummary:
     """Rows that wait for a decision: their count (`bounded_count`), the time of the oldest, and the URL of the list."""
 

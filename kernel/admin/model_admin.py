@@ -48,6 +48,8 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
     # A facet count is a query over the whole table.
     show_facets = admin.ShowFacets.NEVER
     change_form_template = "admin/shared/read_only_form.html"
+    # The converter of paths for ids.
+    id_converter = "uuid"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -80,7 +82,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         return [
             path(
-                f"<uuid:pk>/{action.name}/",
+                f"<{self.id_converter}:pk>/{action.name}/",
                 self.admin_site.admin_view(partial(self.action_view, action=action)),
                 name=self.url_name(action.name),
             )
@@ -127,6 +129,10 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
         more |= {} if row is None else {"panels": panels_of(row), **self.extra_context(request, row)}
         return super().change_view(request, object_id, form_url, (extra_context or {}) | more)
 
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Rows that can be added are added one by one, rarely: a third button to save would only ask for thought."""
+        return super().render_change_form(request, {"show_save_and_add_another": False, **context}, *args, **kwargs)
+
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         title = str(self.opts.verbose_name_plural).capitalize()
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
@@ -143,7 +149,7 @@ class ReadOnlyModelAdmin(admin.ModelAdmin):
             ],
         }
 
-    def action_view(self, request: HttpRequest, pk: UUID, action: AdminAction) -> HttpResponse:
+    def action_view(self, request: HttpRequest, pk: UUID | int, action: AdminAction) -> HttpResponse:
         """GET shows the confirmation page, POST performs the action."""
         row = get_object_or_404(self.get_queryset(request), pk=pk)
         form = action.form(request.POST if request.method == "POST" else None, row=row, action=action)

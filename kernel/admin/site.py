@@ -23,6 +23,9 @@ from kernel.admin.model_admin import ReadOnlyModelAdmin
 from kernel.api.requests import contains_nul
 from kernel.second_factor import needs_second_factor
 
+# The queue of jobs, and Django's log of decisions.
+LAST_APPS = ("jobs", "admin")
+
 
 class SuperAdminSite(AdminSite):
     """`has_permission` guards every page, so the pages of all apps are for super admins only."""
@@ -67,10 +70,11 @@ class SuperAdminSite(AdminSite):
         return redirect("account_change_password")
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """In the order of INSTALLED_APPS, with Django's own app last."""
-        order = [config.label for config in apps.get_app_configs()]
+        """In the order of INSTALLED_APPS, with the apps that show how the service works last."""
+        order = [*(config.label for config in apps.get_app_configs()), *LAST_APPS]
+        position = {label: number for number, label in enumerate(order)}
         own = super().get_app_list(request, app_label)
-        return sorted(own, key=lambda app: (app["app_label"] == "admin", order.index(app["app_label"])))
+        return sorted(own, key=lambda app: position[app["app_label"]])
 
     def get_urls(self) -> list[Any]:
         """With the pages of ADMIN_URLS, before Django's last one, which catches all paths."""

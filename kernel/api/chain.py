@@ -27,6 +27,7 @@ from django.utils.module_loading import import_string
 from kernel.api.context import ApiContext, ApiHttpRequest
 from kernel.api.exception_handler import exception_handler
 from kernel.api.operations import Operation, operation_of
+from kernel.api.requests import PROBLEM_TYPE
 from kernel.cache.memory import Headers
 from kernel.cache.wsgi import PREFIXES, Application, CapturedStart, Environ, StartResponse, variant_of
 from kernel.metrics.exposition import OPERATION
@@ -121,9 +122,9 @@ class PublicRead(NamedTuple):
 
     @classmethod
     def of(cls, environ: Environ) -> PublicRead | None:
-        """None for any other request, and for an operation with a throttle."""
+        """None for any other request, for an operation with a throttle, and if a refusal may need another form."""
         is_get = environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"].startswith(PREFIXES)
-        if not is_get or "HTTP_AUTHORIZATION" in environ:
+        if not is_get or "HTTP_AUTHORIZATION" in environ or PROBLEM_TYPE in environ.get("HTTP_ACCEPT", ""):
             return None
         try:
             match = environ[MATCH] = resolve(get_path_info(environ))

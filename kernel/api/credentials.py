@@ -27,6 +27,7 @@ class Credential:
 
     `signed_in_at`: when the person of a sign-in JWT entered the password. `is_of_panel`: the user token comes from the
     cookie of a panel. The fields after it belong to agent tokens.
+    `is_reviewed`: its operator releases what it writes.
     An empty `community_ids` allows every community; `stored_response` is the row stored for the Idempotency-Key of this
     request (`kernel.writes.idempotency`), None for a new key.
     """
@@ -41,6 +42,7 @@ class Credential:
     token_id: UUID | None = None
     token_prefix: str = ""
     operator_id: UUID | None = None
+    is_reviewed: bool = False
     stored_response: tuple[Any, ...] | None = None
 
     @property

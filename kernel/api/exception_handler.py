@@ -17,6 +17,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyF
 from django.db import DatabaseError, InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 
@@ -173,6 +174,8 @@ def error_response(error: ApiError) -> HttpResponse:
         limits_hit.labels(error.fields.get("counter", error.code)).inc()
     response = Response(error.body(), status=error.status_code, headers=error.headers)
     response.error = error
+    # `Accept` may ask for the form of RFC 9457, or for a page.
+    patch_vary_headers(response, ["Accept"])
     return response
 
 

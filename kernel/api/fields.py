@@ -44,7 +44,13 @@ def _shown(data: Any) -> str:
 class Text(serializers.CharField):
     """A string, as sent. `cap`: more code points are a 413; `trim` strips white space before `max_length` applies."""
 
-    default_error_messages = {"invalid": "Not a string.", "pattern": "Does not match {pattern}."}
+    default_error_messages = {
+        "invalid": "Send a text.",
+        "blank": "Send a text that is not empty.",
+        "max_length": "Send at most {max_length} characters.",
+        "min_length": "Send at least {min_length} characters.",
+        "pattern": "Send a text that matches {pattern}.",
+    }
     # Words of JSON Schema for what a subclass also enforces.
     documented: Mapping[str, Any] = MappingProxyType({})
 
@@ -82,7 +88,14 @@ class Text(serializers.CharField):
 
 
 class Integer(serializers.IntegerField):
-    """An integer; in the query string, ASCII digits."""
+    """An integer; in the query string, ASCII digits. Any other value is answered with the numbers that are accepted."""
+
+    def __init__(self, *, min_value: int | None = None, max_value: int | None = None, **kwargs: Any) -> None:
+        bounds = {"at least": min_value, "at most": max_value}
+        known = " and ".join(f"{words} {bound}" for words, bound in bounds.items() if bound is not None)
+        message = f"Send a number, {known}." if known else "Send a number."
+        messages: dict[str, Any] = dict.fromkeys(("invalid", "min_value", "max_value"), message)
+        super().__init__(min_value=min_value, max_value=max_value, error_messages=messages, **kwargs)
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, str) and isinstance(self.parent, QuerySerializer) and INTEGER_TEXT.match(data):
@@ -95,6 +108,8 @@ class Integer(serializers.IntegerField):
 class Boolean(serializers.BooleanField):
     """true or false; in the query string also 1 and 0, and in any case."""
 
+    default_error_messages = {"invalid": "Send true or false."}
+
     def to_internal_value(self, data: Any) -> bool:
         if isinstance(data, str) and isinstance(self.parent, QuerySerializer) and data.lower() in BOOLEAN_TEXT:
             return BOOLEAN_TEXT[data.lower()]
@@ -105,6 +120,8 @@ class Boolean(serializers.BooleanField):
 
 class Id(serializers.UUIDField):
     """A uuid in canonical form."""
+
+    default_error_messages = {"invalid": "Send an id, which is a UUID."}
 
     def to_internal_value(self, data: Any) -> UUID:
         if not is_id(data):
@@ -124,6 +141,8 @@ class Choice(serializers.ChoiceField):
 class Object(serializers.DictField):
     """A JSON object, stored as sent. `cap`: more bytes of compact UTF-8 JSON are a 413."""
 
+    default_error_messages = {"not_a_dict": "Send an object."}
+
     def __init__(self, *, cap: int | None = None, **kwargs: Any) -> None:
         self.cap = cap
         super().__init__(**kwargs)
@@ -139,6 +158,7 @@ class Object(serializers.DictField):
 class ListOf(serializers.ListField):
     """An array. `cap`: more items are a 413; `max_length`: a 400. `index`: the current item, for JSON paths."""
 
+    default_error_messages = {"not_a_list": "Send a list.", "max_length": "Send at most {max_length} items."}
     index = 0
 
     def __init__(self, *, cap: int | None = None, **kwargs: Any) -> None:
@@ -149,7 +169,7 @@ class ListOf(serializers.ListField):
         if not isinstance(data, list):
             self.fail("not_a_list", input_type=type(data).__name__)
         if self.cap is not None and len(data) > self.cap:
-            raise PayloadTooLarge(field=path_of(self), max=self.cap)
+            raise PayloadTooLarge(field=path_of(self), max=self.cap, unit="items")
         # DRF would validate every item first.
         if self.max_length is not None and len(data) > self.max_length:
             self.fail("max_length", max_length=self.max_length)

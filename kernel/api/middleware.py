@@ -1,4 +1,5 @@
-"""Middlewares of every path: the request id, bad hosts and oversized bodies, the Content-Security-Policy.
+"""Middlewares of every path: the request id, problem documents, bad hosts and oversized bodies, the
+Content-Security-Policy.
 
 Forms with a file: the paths of UPLOADS. Everywhere else a body has at most 1 MiB, and no file is read.
 """
@@ -18,9 +19,11 @@ from django.utils.module_loading import import_string
 
 from kernel.api.chain import NO_OPERATION, NO_PAGE_POLICY
 from kernel.api.exception_handler import error_response
-from kernel.api.exceptions import InvalidInput, LengthRequired, PayloadTooLarge
+from kernel.api.exceptions import ApiError, InvalidInput, LengthRequired, PayloadTooLarge
 from kernel.api.request_bodies import content_length
+from kernel.api.requests import JSON_TYPE, PROBLEM_TYPE, Response
 from kernel.api.strict_json import BODY_MAX
+from kernel.cache.rendering import to_json
 from kernel.metrics.exposition import OPERATION
 from kernel.request_ids import HEADER, serving
 
@@ -80,6 +83,37 @@ class RequestIdMiddleware:
             response = self.get_response(request)
         response.headers[HEADER] = request_id
         return response
+
+
+class ProblemMiddleware:
+    """Gives a refusal the form of RFC 9457 if `Accept` names it, with the keys that refusals have otherwise."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if isinstance(response, Response) and response.error is not None and _accepts_problems(request):
+            body = response.error.body()
+            # The state of the request, embed or post, which RFC 9457 leaves no place for.
+            state = {"state": body.pop("status")} if "status" in body else {}
+            response.content = to_json({**_problem(response.error), **body, **state})
+            response.headers["Content-Type"] = PROBLEM_TYPE
+        return response
+
+
+def _accepts_problems(request: HttpRequest) -> bool:
+    accepted = {f"{each.main_type}/{each.sub_type}": each.quality for each in request.accepted_types}
+    return accepted.get(PROBLEM_TYPE, 0) > 0 and accepted[PROBLEM_TYPE] >= accepted.get(JSON_TYPE, 0)
+
+
+def _problem(error: ApiError) -> dict[str, Any]:
+    return {
+        "type": error.docs,
+        "title": error.default_code.replace("_", " ").capitalize(),
+        "status": error.status_code,
+        "detail": error.message,
+    }
 
 
 class OperationNameMiddleware:

@@ -20,9 +20,13 @@ def contains_nul(request: HttpRequest) -> bool:
 
 
 JSON_TYPE = "application/json"
+# Of a refusal as RFC 9457 has it (`kernel.api.middleware`).
+PROBLEM_TYPE = "application/problem+json"
 MARKDOWN_TYPE = "text/markdown"
-# Where a client that knows one address only finds the others (RFC 8631).
-LINK = '</openapi.json>; rel="service-desc", </llms.txt>; rel="service-doc"'
+# Where a client that knows one address only finds the others (RFC 8631, RFC 9727).
+LINK = (
+    '</openapi.json>; rel="service-desc", </llms.txt>; rel="service-doc", </.well-known/api-catalog>; rel="api-catalog"'
+)
 
 
 class Media(NamedTuple):

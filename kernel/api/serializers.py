@@ -25,6 +25,7 @@ def folded(name: str) -> str:
 class SentSerializer(serializers.Serializer[Any]):
     """Validates the fields that were sent, are required or have a default: DRF visits every field each time."""
 
+    default_error_messages = {"invalid": "Send an object."}
     # What an invalid value is refused with.
     refusal = InvalidInput
     sent: Any = ()

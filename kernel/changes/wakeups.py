@@ -124,7 +124,7 @@ async def listen(wake: Callable[[], None], *, name: str) -> None:
     pause = FIRST_PAUSE_SECONDS
     while True:
         try:
-            async with await psycopg.AsyncConnection.connect(**_parameters(name)) as connection:
+            async with await psycopg.AsyncConnection.connect(**parameters(name), autocommit=True) as connection:
                 await connection.execute(f"LISTEN {CHANNEL}")
                 pause = FIRST_PAUSE_SECONDS
                 # For the notifications since the last connection.
@@ -139,10 +139,10 @@ async def listen(wake: Callable[[], None], *, name: str) -> None:
         pause = min(2 * pause, PAUSE_MAX_SECONDS)
 
 
-def _parameters(name: str) -> dict[str, Any]:
+def parameters(name: str) -> dict[str, Any]:
     """Those of Django's connections, without its classes for synchronous ones. A pooler passes on no notifications."""
     alias = DIRECT if DIRECT in connections else DEFAULT_DB_ALIAS
     parameters = dict(connections[alias].get_connection_params())
     for option in ("context", "cursor_factory"):
         parameters.pop(option, None)
-    return parameters | {"autocommit": True, "application_name": f"community-messaging {name}"}
+    return parameters | {"application_name": f"community-messaging {name}"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
@@ -14,9 +15,11 @@ from django.utils.translation import gettext as _
 from config.version import VERSION
 from kernel.api.operations import all_operations
 from kernel.cache.rendering import to_json
+from kernel.discovery.client import install_command
 
 MARKDOWN = "text/markdown; charset=utf-8"
 OPENAPI_TYPE = "application/vnd.oai.openapi+json;version=3.1"
+SKILLS_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 # RFC 9116 recommends less than a year.
 SECURITY_TXT_VALID = timedelta(days=180)
 
@@ -29,6 +32,7 @@ def text(name: str) -> bytes:
         "limits": settings.HOURLY_LIMITS,
         "edit_minutes": settings.EDIT_MINUTES,
         "is_open": settings.REGISTRATION_OPEN,
+        "install_command": install_command(),
     }
     return render_to_string(f"discovery/{name}", context).strip().encode() + b"\n"
 
@@ -43,7 +47,7 @@ def robots() -> bytes:
     ]
     streams = sorted({path for operation, path in public if operation.event is not None})
     reads = sorted({path for operation, path in public if operation.event is None})
-    context = {"base": settings.BASE_URL, "streams": streams, "reads": reads}
+    context = {"base": settings.BASE_URL, "streams": streams, "reads": reads, "signal": settings.CONTENT_SIGNAL}
     return render_to_string("discovery/robots.txt", context).strip().encode() + b"\n"
 
 
@@ -58,6 +62,21 @@ def api_catalog() -> bytes:
     }
     catalog = {"anchor": f"{base}{reverse('api-catalog')}", "item": [{"href": f"{base}/"}]}
     return to_json({"linkset": [catalog, {"anchor": f"{base}/", **links}]})
+
+
+@cache
+def skills_index() -> bytes:
+    """The skills of this service: skill.md alone, by the name and the description in its head."""
+    skill = text("skill.md")
+    head = dict(line.split(": ", 1) for line in skill.decode().split("---\n")[1].splitlines())
+    entry = {
+        "name": head["name"],
+        "type": "skill-md",
+        "description": head["description"],
+        "url": f"{settings.BASE_URL}{reverse('skill')}",
+        "digest": f"sha256:{sha256(skill).hexdigest()}",
+    }
+    return to_json({"$schema": SKILLS_SCHEMA, "skills": [entry]})
 
 
 def security_txt(now: datetime) -> bytes:

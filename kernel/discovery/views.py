@@ -12,8 +12,10 @@ from kernel.api.openapi.views import JSON_DOCUMENT, document
 from kernel.api.public_documents import any_origin, public_document
 from kernel.api.requests import JSON_TYPE
 from kernel.discovery import texts
+from kernel.discovery.client import wheel
 
 PLAIN = "text/plain; charset=utf-8"
+WHEEL_TYPE = "application/zip"
 LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
 
@@ -49,11 +51,27 @@ def api_catalog(request: HttpRequest) -> HttpResponse:
 
 @any_origin
 @read_only
+def skills_index(request: HttpRequest) -> HttpResponse:
+    """https://agentskills.io, version 0.2.0 of the discovery of skills"""
+    return public_document(request, texts.skills_index(), JSON_TYPE)
+
+
+@any_origin
+@read_only
 def security_txt(request: HttpRequest) -> HttpResponse:
     """RFC 9116; 404 while the operator has set no SECURITY_CONTACT, which the document requires."""
     if not settings.SECURITY_CONTACT:
         raise Http404
     return public_document(request, texts.security_txt(datetime.now(UTC)), PLAIN)
+
+
+@any_origin
+@read_only
+def client_wheel(request: HttpRequest, name: str) -> HttpResponse:
+    """The wheel of the client for Python of this version."""
+    if name != wheel().name:
+        raise Http404
+    return public_document(request, wheel().content, WHEEL_TYPE)
 
 
 @any_origin

@@ -78,6 +78,7 @@ housekeeping_seconds = _gauge(
     "housekeeping_seconds", "How long a command of housekeeping last took.", "command", mode="livemostrecent"
 )
 housekeeping_failures = _counter("housekeeping_failures", "Failed commands of housekeeping.", "command")
+oldest_job_seconds = _gauge("oldest_job_seconds", "How long the oldest job has waited that could run.", mode="livemax")
 backup_at = _gauge(
     "backup_success_timestamp_seconds",
     "When the last backup, or restore drill, of BACKUP_REPORT succeeded; 0: never.",

@@ -1,6 +1,7 @@
 """Whether this host should get requests.
 
 Redis fails open, so a host without it is `degraded` and ready: if Redis stops, a balancer must not take out all hosts.
+So is a service of which no host runs a worker.
 A database that does not answer, or that only reads, is missing; so are migrations of this release that are not applied,
 and the stream process of this host.
 
@@ -53,7 +54,9 @@ STREAM_SECONDS = 1.0
 # A database that is frozen answers nothing. A new connection may take two seconds for each host of DATABASE_URL.
 DATABASE_SECONDS = 2.0
 # The names of parts.
-DATABASE, MIGRATIONS, STREAMS, REDIS = "database", "migrations", "streams", "redis"
+DATABASE, MIGRATIONS, STREAMS, REDIS, WORKER = "database", "migrations", "streams", "redis", "worker"
+# A worker of any host tells every 15 seconds that it lives.
+WORKERS = "SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - interval '1 minute'"
 APPLIED = "SELECT app, name, pg_is_in_recovery() FROM django_migrations"
 logger = logging.getLogger(__name__)
 
@@ -101,12 +104,15 @@ def check() -> State:
     missing = [*_missing_of_database()]
     if settings.STREAMS and not _stream_process_answers():
         missing.append(STREAMS)
-    return State(tuple(missing), () if _redis_answers() else (REDIS,))
+    degraded = [] if _redis_answers() else [REDIS]
+    if settings.WORKER and not missing and not _worker_lives():
+        degraded.append(WORKER)
+    return State(tuple(missing), tuple(degraded))
 
 
 def parts() -> tuple[str, ...]:
     """What this host needs or uses."""
-    optional = ((STREAMS, settings.STREAMS), (REDIS, settings.REDIS_URL))
+    optional = ((STREAMS, settings.STREAMS), (REDIS, settings.REDIS_URL), (WORKER, settings.WORKER))
     return (DATABASE, MIGRATIONS, *(part for part, is_used in optional if is_used))
 
 
@@ -128,6 +134,17 @@ def _missing_of_database() -> tuple[str, ...]:
 def migrations() -> frozenset[tuple[str, str]]:
     """The last migration of each app of this release."""
     return frozenset(MigrationLoader(None).graph.leaf_nodes())
+
+
+def _worker_lives() -> bool:
+    """Whether any host has a worker. Without one, requests are served, and what is done later waits."""
+    try:
+        with answers_within(DATABASE_SECONDS):
+            ((number,),) = fetch_all(WORKERS)
+    except Error:
+        connection.close()
+        return False
+    return bool(number)
 
 
 def _redis_answers() -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mails.contents.notices import decisions, expiring_tokens, new_requests, troubles
 from mails.contents.parts import Content, Item
-from mails.contents.posts import answers, mentions, moderation, reports
+from mails.contents.posts import answers, approvals, mentions, moderation, reports
 from mails.kinds import Kind
 from mails.models import Notice
 from messaging.models import Account
@@ -14,6 +14,7 @@ from messaging.models import Account
 BY_KIND: Mapping[Kind, Callable[[Account, Sequence[Notice]], Content]] = {
     Kind.DECISION: decisions,
     Kind.TOKEN: expiring_tokens,
+    Kind.APPROVAL: approvals,
     Kind.MODERATION: moderation,
     Kind.REQUEST: new_requests,
     Kind.ANSWER: answers,

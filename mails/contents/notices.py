@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any
+from uuid import UUID
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -56,7 +57,9 @@ DECIDED = {RequestStatus.APPROVED, RequestStatus.REJECTED}
 def new_requests(account: Account, notices: Sequence[Notice]) -> Content:
     """The requests that are pending still; nothing for a person who is no super admin any more."""
     found = _requests(notices) if account.is_superuser else []
-    items = [_new(request) for request in found if request.status == RequestStatus.PENDING]
+    pending = [request for request in found if request.status == RequestStatus.PENDING]
+    added = _added(pending)
+    items = [_new(request, added.get(request.pk, "")) for request in pending]
     return Content(
         subject=ngettext("%(count)d new agent request", "%(count)d new agent requests", len(items))
         % {"count": len(items)},
@@ -68,7 +71,9 @@ def new_requests(account: Account, notices: Sequence[Notice]) -> Content:
 def decisions(account: Account, notices: Sequence[Notice]) -> Content:
     found = [request for request in _requests(notices) if request.requester_id == account.pk]
     grants = asked_and_granted(found)
-    items = [_decision(request, grants.get(request.pk)) for request in found if request.status in DECIDED]
+    decided = [request for request in found if request.status in DECIDED]
+    added = _added(decided)
+    items = [_decision(request, grants.get(request.pk), added.get(request.pk, "")) for request in decided]
     return Content(
         subject=items[0].sentence if len(items) == 1 else _("Your agent requests are decided"),
         reason=_("You get this mail because you have asked for an agent."),
@@ -85,18 +90,24 @@ def _requests(notices: Sequence[Notice]) -> list[AgentRequest]:
     )
 
 
-def _new(request: AgentRequest) -> Item:
+def _added(requests: Sequence[AgentRequest]) -> dict[UUID, str]:
+    """What each widening among them asks for beside what its agent had."""
+    added = added_by([request for request in requests if request.widens_id is not None])
+    return {pk: one_line(", ".join(chain(*words)), 500) for pk, words in added.items()}
+
+
+def _new(request: AgentRequest, added: str) -> Item:
     names = {"name": one_line(request.requester.name), "agent": request.agent_handle}
     details = []
     sentence = _("%(name)s asks for the agent @%(agent)s") % names
     if request.widens_id is not None:
         sentence = _("%(name)s asks for more rights of the agent @%(agent)s") % names
-        details = [_("Asked for: %(grant)s") % {"grant": one_line(", ".join(chain(*added_by(request))), 500)}]
+        details = [_("Asked for: %(grant)s") % {"grant": added}]
     link, text = places.request_in_admin(request.pk), _("Review it")
     return Item(sentence, link, text, Quote.of(request.purpose), details=details)
 
 
-def _decision(request: AgentRequest, grants: Sequence[tuple[str, str]] | None) -> Item:
+def _decision(request: AgentRequest, grants: Sequence[tuple[str, str]] | None, added: str) -> Item:
     names: dict[str, Any] = {"agent": request.agent_handle}
     reason = [_("Reason: %(reason)s") % {"reason": one_line(request.reason, 500)}] if request.reason else []
     if request.status == RequestStatus.APPROVED:
@@ -107,12 +118,16 @@ def _decision(request: AgentRequest, grants: Sequence[tuple[str, str]] | None) -
                 sentence = _("Your agent @%(agent)s may do more now, but less than you asked") % names
         elif grants:
             sentence = _("Your agent @%(agent)s is approved, for less than you asked") % names
-        details = [*(f"{label}: {one_line(grant, 500)}" for label, grant in grants or ()), *reason]
+        details = [f"{label}: {one_line(grant, 500)}" for label, grant in grants or ()]
+        if added and not grants:
+            details = [_("Added: %(grant)s") % {"grant": added}]
+        details += reason
         link_text = _("Create its token") if request.widens_id is None else _("To the agent")
         return Item(sentence, places.agent(request.agent_handle), link_text, details=details)
     sentence = _("Your request for the agent @%(agent)s was rejected") % names
     if request.widens_id is not None:
         sentence = _("Your request for more rights of @%(agent)s was rejected") % names
+        reason = [_("Asked for: %(grant)s") % {"grant": added}, *reason]
     return Item(sentence, places.agents(), _("Open my agents"), details=reason)
 
 

@@ -11,10 +11,11 @@ from django.utils.translation import ngettext
 
 from mails import places
 from mails.contents.parts import Content, Item, Quote, one_line
+from mails.drafts import draft_url
 from mails.models import Notice
 from messaging.changes.types import InboxType
-from messaging.models import Account, Message, MessageStatus
-from messaging.models.message import MessageQuerySet
+from messaging.models import Account, AccountKind, Message, MessageStatus, OperatorReview
+from messaging.models.message import DRAFT, MessageQuerySet
 from messaging.models.moderation import REPORTABLE, moderated_by
 from messaging.pages.permalinks import permalink
 
@@ -44,9 +45,24 @@ def mentions(account: Account, notices: Sequence[Notice]) -> Content:
     )
 
 
+def approvals(account: Account, notices: Sequence[Notice]) -> Content:
+    """The posts of the person's agents that wait for the person still. Each link decides on the text of the mail."""
+    found = _posts(notices).filter(
+        status=MessageStatus.PENDING, operator_review=OperatorReview.WAITING, author__agent__operator=account
+    )
+    posts = list(found)
+    items = [_approval(post, account) for post in posts]
+    return Content(
+        subject=_subject(items, ngettext("%(count)d post waits for you", "%(count)d posts wait for you", len(items))),
+        reason=_("You get this mail because you review what this agent writes."),
+        items=items,
+        page_id=_page_of(posts),
+    )
+
+
 def moderation(account: Account, notices: Sequence[Notice]) -> Content:
     """Posts that wait for a decision still, of the communities that the person moderates still."""
-    found = _posts(notices).filter(status__in=REPORTABLE).exclude(author=account)
+    found = _posts(notices).filter(status__in=REPORTABLE).exclude(author=account).exclude(DRAFT)
     if not account.is_superuser:  # who also decides about posts without a community
         found = found.filter(community__in=moderated_by(account))
     counted = found.annotate(open=Count("reports", filter=Q(reports__closed_at=None)))
@@ -64,7 +80,7 @@ def moderation(account: Account, notices: Sequence[Notice]) -> Content:
 def reports(account: Account, notices: Sequence[Notice]) -> Content:
     """Posts of all communities with open reports; nothing for a person who is no super admin any more."""
     found = _posts(notices).filter(status__in=REPORTABLE) if account.is_superuser else Message.objects.none()
-    counted = found.annotate(open=Count("reports", filter=Q(reports__closed_at=None)))
+    counted = found.exclude(DRAFT).annotate(open=Count("reports", filter=Q(reports__closed_at=None)))
     posts = [post for post in counted if post.open]
     items = [_waiting(post, reports=post.open) for post in posts]
     return Content(
@@ -109,6 +125,11 @@ def _mention(post: Message) -> Item:
     return Item(sentence, permalink(post.pk), _("Read and answer"), Quote.of(post.content))
 
 
+def _approval(post: Message, operator: Account) -> Item:
+    sentence = _("%(name)s wants to write on %(site)s") % _names(post)
+    return Item(sentence, draft_url(operator.pk, post), _("Release or reject"), Quote.of(post.content))
+
+
 def _waiting(post: Message, *, reports: int) -> Item:
     names = _names(post) | {"count": reports}
     if reports:
@@ -124,4 +145,7 @@ def _waiting(post: Message, *, reports: int) -> Item:
 
 def _names(post: Message) -> dict[str, str | int]:
     host = urlsplit(post.page.normalized_url).hostname or ""
-    return {"name": one_line(post.author.name), "site": host}
+    name = one_line(post.author.name)
+    if post.author_kind == AccountKind.AGENT:
+        name = _("%(name)s (agent)") % {"name": name}
+    return {"name": name, "site": host}

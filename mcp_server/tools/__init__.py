@@ -1,12 +1,13 @@
 """The tools, in the order of the list."""
 
 from mcp_server.tools.declaration import Tool
-from mcp_server.tools.reading import inbox, read_page, read_post, search, whoami
+from mcp_server.tools.reading import inbox, my_posts, pulse, read_page, read_post, search, whoami
 from mcp_server.tools.reference import reference
 from mcp_server.tools.writing import delete_post, edit_post, react, write_post
 
 TOOLS: tuple[Tool, ...] = (
     whoami,
+    pulse,
     read_page,
     read_post,
     search,
@@ -14,6 +15,7 @@ TOOLS: tuple[Tool, ...] = (
     edit_post,
     delete_post,
     react,
+    my_posts,
     inbox,
     reference,
 )

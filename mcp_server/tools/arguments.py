@@ -7,5 +7,6 @@ from typing import Annotated
 from msgspec import Meta
 
 Url = Annotated[str, Meta(description="URL of the web page")]
-PostId = Annotated[str, Meta(description="id of a post")]
+PostId = str
 Cursor = Annotated[str, Meta(description="nextCursor of the last call")]
+Limit = Annotated[int, Meta(description="1 to 100, default 10")]

@@ -82,8 +82,11 @@ class Tool:
     name: str
     run: Run
     _: KW_ONLY
+    title: str
     description: str
     arguments: type[Arguments]
+    # The JSON Schema of its results.
+    output: Mapping[str, Any]
     # The tool is listed for accounts with one of these scopes, people included; without scopes, for everyone.
     scopes: Set[str] = frozenset()
     # Listed for accounts only.
@@ -93,7 +96,8 @@ class Tool:
     # The arguments by their names in the API, and parts of its messages that differ for the tool: for refusals.
     argument_of: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
-    output: Mapping[str, Any] | None = None
+    # Its result may contain texts of others, and is annotated so: the hint of the open world.
+    has_texts_of_others: bool = False
     is_read: bool = True
     is_destructive: bool = False
     is_idempotent: bool = True
@@ -103,13 +107,8 @@ class Tool:
         """The JSON Schema of the arguments, in as few words as possible."""
         (definition,) = msgspec.json.schema(self.arguments)["$defs"].values()
         properties = {name: _shortened(value) for name, value in definition["properties"].items()}
-        return {name: value for name, value in definition.items() if name != "title"} | {"properties": properties}
-
-    @cached_property
-    def choices(self) -> dict[str, list[str]]:
-        """The values of the arguments that have a choice of them."""
-        properties = self.schema["properties"].items()
-        return {name: declared["enum"] for name, declared in properties if "enum" in declared}
+        schema = {name: value for name, value in definition.items() if name != "title" and value != []}
+        return schema | {"properties": properties}
 
     def call(self, request: ApiHttpRequest, sent: Mapping[str, Any]) -> dict[str, Any]:
         """Run the tool. Raises ToolError with the body of a refusal, that of an operation included.
@@ -120,7 +119,12 @@ class Tool:
         try:
             if self.scopes or self.needs_account:
                 FOR_ACCOUNTS.admit(api.credential)
-            return self.run(api, checked(self.arguments, sent, self.choices))
+            arguments = checked(self.arguments, sent, self.schema["properties"], self.argument_of)
+        except ApiError as refusal:
+            # It speaks of arguments already, and may say how another name of one is called here.
+            raise ToolError(to_json(refusal.body()).decode()) from None
+        try:
+            return self.run(api, arguments)
         except RefusedByApi as refused:
             body = refused.body
         except Exception as failure:  # noqa: BLE001  as in the API, a defect is logged and answered by a refusal
@@ -135,9 +139,13 @@ class Tool:
 
 
 def _shortened(schema: dict[str, Any]) -> dict[str, Any]:
-    """An optional argument without its null, which need not be sent; a choice with the type that clients expect."""
-    if "default" in schema:
-        schema = schema["anyOf"][0]
+    """An argument without its null, which need not be sent; a choice with the type that clients expect.
+
+    Clients leave out tools whose arguments have several types.
+    """
+    schema = {name: value for name, value in schema.items() if name != "default"}
+    if "anyOf" in schema:
+        schema |= schema.pop("anyOf")[0]
     return {"type": "string", **schema} if "enum" in schema else schema
 
 

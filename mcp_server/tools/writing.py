@@ -10,7 +10,8 @@ from msgspec import Meta
 from kernel.api.exceptions import InvalidInput
 from kernel.api.ids import parse_id
 from kernel.api.openapi.example_values import ID
-from mcp_server.api import POST_SCHEMA, Answer, Api, next_key, own_post, write_facts
+from mcp_server.api import Answer, Api, next_key
+from mcp_server.results import POST_SCHEMA, own_post, write_facts
 from mcp_server.tools.arguments import PostId, Url
 from mcp_server.tools.declaration import Arguments, declared
 from mcp_server.tools.reading import MESSAGES, path_of
@@ -20,7 +21,7 @@ from reactions.queries import own_reaction_id
 
 AUTHOR_SCOPES = {"post", "reply", "quote"}
 REACTIONS = "/v1/reactions"
-OF_POST = {"messageId": "id"}
+OF_POST = {"messageId": "postId", "id": "postId"}
 # How often the same text is written again within the life of a derived key.
 REWRITES_MAX = 50
 
@@ -70,6 +71,7 @@ class WritePost(Arguments):
 
 
 @declared(
+    title="Write a post",
     description="Write a post, reply or quote on a web page. The same call again within 10 minutes is a retry: it "
     "returns the first post with replayed true, unless you deleted or edited it. To write a text twice, send different "
     "idempotencyKeys.",
@@ -88,7 +90,7 @@ def write_post(api: Api, arguments: WritePost) -> dict[str, Any]:
         body |= _community(api, arguments, page["communities"])
         # A key is checked, but not used.
         checked = api.send("POST", f"{MESSAGES}/check", body=body, key=arguments.idempotency_key).json
-        would_be = {"wouldBe": checked["wouldBe"], "limits": checked["limits"]}
+        would_be = {name: checked[name] for name in ("wouldBe", "pendingFor", "limits") if name in checked}
         return would_be | _community_facts(arguments, checked["message"]["communityId"])
     answer = _written(api, arguments, body, page["communities"])
     written = own_post(answer)
@@ -167,11 +169,12 @@ def _is_as_written(post_id: str) -> bool:
 
 
 class EditPost(Arguments):
-    id: PostId
+    post_id: PostId
     content: Annotated[str, Meta(description="The new text")]
 
 
 @declared(
+    title="Edit your post",
     description=f"Change the text of your own post, within {settings.EDIT_MINUTES} minutes of writing it.",
     arguments=EditPost,
     scopes=AUTHOR_SCOPES,
@@ -182,41 +185,49 @@ class EditPost(Arguments):
     is_destructive=True,
 )
 def edit_post(api: Api, arguments: EditPost) -> dict[str, Any]:
-    return own_post(api.send("PUT", path_of(arguments.id), body={"content": arguments.content}))
+    return own_post(api.send("PUT", path_of(arguments.post_id), body={"content": arguments.content}))
 
 
 class DeletePost(Arguments):
-    id: PostId
+    post_id: PostId
 
 
 @declared(
+    title="Delete your post",
     description="Delete your own post for good.",
     arguments=DeletePost,
     scopes=AUTHOR_SCOPES,
     argument_of=OF_POST,
+    output={
+        "type": "object",
+        "properties": {"postId": {"type": "string"}, "deleted": {"type": "boolean"}},
+        "required": ["postId", "deleted"],
+    },
     is_read=False,
     is_destructive=True,
 )
 def delete_post(api: Api, arguments: DeletePost) -> dict[str, Any]:
-    path = path_of(arguments.id)
+    path = path_of(arguments.post_id)
     answer = api.send("DELETE", path, key=api.derived_key("DELETE", path))
-    return answer.json | write_facts(answer)
+    return {"postId": answer.json["id"], "deleted": answer.json["deleted"]} | write_facts(answer)
 
 
 class React(Arguments):
-    post_id: str
-    emoji: Annotated[str | None, Meta(description="One emoji; null removes yours")]
+    post_id: PostId
+    emoji: Annotated[str | None, Meta(description='One emoji; "" removes yours')]
 
 
 @declared(
+    title="React to a post",
     description="Set your reaction to a post. It replaces an earlier one.",
     arguments=React,
     scopes={"react"},
-    argument_of={"messageId": "postId", "id": "postId"},
+    argument_of=OF_POST,
+    output={"type": "object", "properties": {"action": {"type": "string"}}, "required": ["action"]},
     is_read=False,
 )
 def react(api: Api, arguments: React) -> dict[str, Any]:
-    if arguments.emoji is not None:
+    if arguments.emoji:
         body = {"messageId": arguments.post_id, "emoji": arguments.emoji, "toggle": False}
         answer = api.send("POST", REACTIONS, body=body)
         return answer.json | write_facts(answer)

@@ -207,13 +207,13 @@ class AccountAdmin(ManyRowsAdmin):
 
     row_actions = (SUSPEND, UNSUSPEND, HIDE_POSTS, RESTORE_POSTS)
     change_form_template = "admin/messaging/account.html"
-    list_display = ["handle_shown", "name", "kind", "is_active", "is_superuser", "since"]
+    list_display = ["handle_shown", "name", "kind", "is_active", "rights", "since"]
     list_filter = ["kind", "is_active", "is_superuser", "created_at"]
     search_fields = ["handle", "name"]
     search_help_text = "Part of a handle or a name."
     ordering = ["-created_at", "-pk"]
-    fields = ["handle_shown", "name", "kind", "is_active", "is_superuser", "since", "signed_in"]
-    readonly_fields = ["handle_shown", "since", "signed_in"]
+    fields = ["handle_shown", "name", "kind", "is_active", "rights", "since", "signed_in"]
+    readonly_fields = ["handle_shown", "rights", "since", "signed_in"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
         return Account.objects.defer("password")
@@ -248,6 +248,10 @@ class AccountAdmin(ManyRowsAdmin):
     @admin.display(description="handle", ordering="handle")
     def handle_shown(self, row: Account) -> str:
         return f"@{row.handle}"
+
+    @admin.display(description="rights", empty_value="none")
+    def rights(self, row: Account) -> str | None:
+        return "super admin" if row.is_superuser else None
 
     @admin.display(description="since", ordering="created_at")
     def since(self, row: Account) -> str | SafeString:

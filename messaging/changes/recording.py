@@ -14,6 +14,7 @@ from messaging.inbox.events import (
     about_post,
     about_stored_post,
     answer_events,
+    approval_events,
     edit_events,
     moderated_event,
     tell_moderators,
@@ -49,6 +50,25 @@ def record_pending(post: NewPost, *, transaction: WriteTransaction) -> None:
     )
 
 
+def record_draft(post: NewPost, *, operator_id: UUID | None, transaction: WriteTransaction) -> None:
+    """Record a post of an agent that its operator has to release."""
+    append(approval_events(post, operator_id=operator_id), transaction=transaction)
+
+
+def record_edited_draft(
+    post: Message, *, was_public: bool, operator_id: UUID | None, transaction: WriteTransaction
+) -> None:
+    """Record an edit by an agent that its operator has to release. The link to the former text has ended."""
+    hidden = [_change(ChangeType.MESSAGE_HIDDEN, post)] if was_public else []
+    append([*hidden, *approval_events(post, operator_id=operator_id)], transaction=transaction)
+
+
+def record_released(post: Message) -> None:
+    """Record for moderators that a post waits for them, which its operator has released."""
+    append([about_stored_post(ServiceEvent.POST_PENDING, post)])
+    _tell(InboxType.POST_PENDING, post, by=post.author_id)
+
+
 def record_edited(post: Message, *, transaction: WriteTransaction) -> None:
     """Record an edit of a public post, and a `mention` for each account that only this version mentions."""
     append([_change(ChangeType.MESSAGE_EDITED, post), *_new_mentions(post)], transaction=transaction)
@@ -79,12 +99,20 @@ def deletion_of(post: Message) -> NewChange:
     return _change(ChangeType.MESSAGE_DELETED, post)
 
 
-def record_moderated(moves: Iterable[tuple[Message, str, str]], *, by: Account, reason: str) -> None:
-    """Record (post, status before, status after); before is PENDING for every post that was never public."""
-    append([change for move in moves for change in _moderated(*move, by=by, reason=reason)])
+def record_moderated(
+    moves: Iterable[tuple[Message, str, str]], *, by: Account, reason: str, is_by_operator: bool = False
+) -> None:
+    """Record (post, status before, status after); before is PENDING for every post that was never public.
+
+    `is_by_operator`: `by` operates the agent that has written it, which is told so.
+    """
+    changes = (_moderated(*move, by=by, reason=reason, is_by_operator=is_by_operator) for move in moves)
+    append([change for of_post in changes for change in of_post])
 
 
-def _moderated(message: Message, before: str, after: str, *, by: Account, reason: str) -> Iterator[NewChange]:
+def _moderated(
+    message: Message, before: str, after: str, *, by: Account, reason: str, is_by_operator: bool
+) -> Iterator[NewChange]:
     change = _public_change(before, after)
     if change is not None:
         yield _change(change, message)
@@ -92,7 +120,7 @@ def _moderated(message: Message, before: str, after: str, *, by: Account, reason
         yield from answer_events(_stored_post(message))
     if change is ChangeType.MESSAGE_RESTORED and message.held_after_edit:
         yield from _new_mentions(message)
-    yield from moderated_event(message, status=after, by=by.pk, reason=reason)
+    yield from moderated_event(message, status=after, by=by.pk, reason=reason, names_actor=is_by_operator)
 
 
 def _change(change: ChangeType, message: Message) -> NewChange:

@@ -40,6 +40,7 @@ class InboxType(StrEnum):
     AGENT_FROZEN = "agent_frozen"
     POST_REPORTED = "post_reported"
     POST_PENDING = "post_pending"
+    APPROVAL_NEEDED = "approval_needed"
     TOKEN_EXPIRING = "token_expiring"  # noqa: S105  a type, no secret
 
 

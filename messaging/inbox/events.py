@@ -25,6 +25,7 @@ from messaging.accounts.deleted import HEIR_IDS
 from messaging.changes.mentions import mentioned_accounts, newly_mentioned_accounts
 from messaging.changes.types import InboxType
 from messaging.models import Message
+from messaging.posts.shown import is_no_draft
 
 # (type, account, the post of the account that it is about)
 Event = tuple[InboxType, UUID, UUID | None]
@@ -83,8 +84,27 @@ def _answered(post: NewPost) -> Iterator[Event]:
         yield InboxType.QUOTE, post.quote_author_id, post.quote_id
 
 
-def moderated_event(message: Message, *, status: str, by: UUID, reason: str) -> list[NewChange]:
-    """`moderated` for the author; it does not name the moderator."""
+def approval_events(post: NewPost | Message, *, operator_id: UUID | None) -> list[NewChange]:
+    """`approval_needed` for the operator, and for the agent, whose webhooks are the operator's."""
+    post_id = post.pk if isinstance(post, Message) else post.id
+    return [
+        NewChange(
+            type=InboxType.APPROVAL_NEEDED,
+            page_id=post.page_id,
+            message_id=post_id,
+            account_id=account_id,
+            actor_id=post.author_id,
+            data={"agentId": post.author_id},
+        )
+        for account_id in (operator_id, post.author_id)
+        if account_id is not None
+    ]
+
+
+def moderated_event(
+    message: Message, *, status: str, by: UUID, reason: str, names_actor: bool = False
+) -> list[NewChange]:
+    """`moderated` for the author; it does not name a moderator, but with `names_actor` the operator of an agent."""
     if message.author_id == by or message.author_id in HEIR_IDS.values():
         return []
     return [
@@ -93,6 +113,7 @@ def moderated_event(message: Message, *, status: str, by: UUID, reason: str) -> 
             page_id=message.page_id,
             message_id=message.pk,
             account_id=message.author_id,
+            actor_id=by if names_actor else None,
             data={"status": status, "reason": reason or None},
         )
     ]
@@ -133,14 +154,16 @@ def about_trouble(event: ServiceEvent, *, text: str, since: datetime) -> NewChan
 TOLD_MINUTES = 10
 COUNT_MAX = 1_000
 # How many posts wait, with the one that is not inserted yet.
-PENDING = """
+PENDING = f"""
     SELECT FROM messaging_message m WHERE m.community_id = %(community)s AND m.status = 'pending'
+        AND {is_no_draft("m")}
     UNION ALL SELECT WHERE %(is_new)s
 """
-REPORTED = """
+REPORTED = f"""
     SELECT DISTINCT m.id FROM messaging_report r JOIN messaging_message m ON m.id = r.message_id
     WHERE r.community_id = %(community)s AND r.closed_at IS NULL AND m.status IN ('published', 'pending')
-"""
+        AND {is_no_draft("m")}
+"""  # noqa: S608  only constants
 # The condition is stated where the rows are locked: PostgreSQL checks it again on a row that it had to wait for.
 TELL = """
 WITH due AS (

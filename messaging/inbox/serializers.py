@@ -40,7 +40,7 @@ class EventDataSerializer(serializers.Serializer[Any]):
         required=False, allow_null=True, help_text="moderated, request_decided, agent_frozen"
     )
     requestId = serializers.UUIDField(required=False, help_text="request_decided")
-    agentId = serializers.UUIDField(required=False, help_text="agent_narrowed, agent_frozen")
+    agentId = serializers.UUIDField(required=False, help_text="agent_narrowed, agent_frozen, approval_needed")
     scopes = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="request_decided (granted), agent_narrowed"
     )

@@ -12,7 +12,7 @@ from messaging.models.account import (
 from messaging.models.community import Community, Embedding, PreModeration
 from messaging.models.derived import CommunityCount, PageCommunityCount, PageCount, Rendering, SearchEntry
 from messaging.models.desk import BulkJob, ChangedRow, JobState, SavedList
-from messaging.models.message import Message, MessageStatus, MessageVersion
+from messaging.models.message import Message, MessageStatus, MessageVersion, OperatorReview
 from messaging.models.moderation import (
     Act,
     Ban,
@@ -76,6 +76,7 @@ __all__ = [
     "MessageVersion",
     "Moderator",
     "MovedPage",
+    "OperatorReview",
     "Page",
     "PageCommunityCount",
     "PageCount",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Self
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -29,11 +28,6 @@ class JobState(models.TextChoices):
     RUNNING = "running"
     STOPPED = "stopped"
     FINISHED = "finished"
-
-
-class BulkJobQuerySet(LeasedQuerySet["BulkJob"]):
-    def due(self) -> Self:
-        return self.filter(state=JobState.RUNNING).unleased()
 
 
 class BulkJob(Leased):
@@ -65,7 +59,7 @@ class BulkJob(Leased):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True)
 
-    objects = BulkJobQuerySet.as_manager()
+    objects = LeasedQuerySet["BulkJob"].as_manager()
 
     class Meta:
         indexes = [
@@ -80,6 +74,10 @@ class BulkJob(Leased):
     def position(self) -> int:
         """How many rows are behind it."""
         return self.done + self.refused
+
+    @property
+    def percent(self) -> int:
+        return min(100, 100 * self.position // self.total) if self.total else 0
 
     def next_rows(self, number: int) -> dict[UUID, datetime | None]:
         """The next of `ids`, each with its time in `undoes`."""

@@ -33,7 +33,17 @@ class MessageStatus(models.TextChoices):
     DELETED = "deleted"
 
 
+class OperatorReview(models.TextChoices):
+    """What the operator of an agent has decided on a post of it that had to be released (`agents.services.drafts`)."""
+
+    WAITING = "waiting"
+    RELEASED = "released"
+    REJECTED = "rejected"
+
+
 PUBLISHED = Q(status=MessageStatus.PUBLISHED)
+# A post that its operator has not released; moderators neither see it nor decide on it.
+DRAFT = Q(operator_review__in=[OperatorReview.WAITING, OperatorReview.REJECTED])
 # Statements state the same condition (`messaging.posts.shown`), so that PostgreSQL uses the indexes.
 LISTED = PUBLISHED | Q(is_tombstone=True)
 REPLIES = Q(parent__isnull=False)
@@ -51,7 +61,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
 
     def pending(self) -> MessageQuerySet:
         """The moderation queue, oldest first."""
-        return self.filter(status=MessageStatus.PENDING).order_by("created_at", "id")
+        return self.filter(PENDING).exclude(DRAFT).order_by("created_at", "id")
 
 
 class Message(models.Model):
@@ -81,6 +91,10 @@ class Message(models.Model):
     # Of a pending or hidden post: it was public until an edit had to be approved, or until readers reported it.
     held_after_edit = models.BooleanField(default=False, db_default=False, editable=False)
     held_after_reports = models.BooleanField(default=False, db_default=False, editable=False)
+    # Null: its author needs no release by an operator.
+    operator_review = models.CharField(  # noqa: DJ001  as above
+        max_length=8, choices=OperatorReview, null=True, blank=True, editable=False
+    )
     # Set by triggers (see migration 0015): a post that this one answers, directly or not, is hidden or pending.
     in_hidden_thread = models.BooleanField(default=False, db_default=False, editable=False)
     # Also: deleted, and shown without its content because a published post or another tombstone answers it.
@@ -215,6 +229,11 @@ class Message(models.Model):
         if self.status == MessageStatus.HIDDEN:
             return self.is_held or self.status_before_hiding in {None, MessageStatus.PUBLISHED}
         return self.status == MessageStatus.PUBLISHED or self.is_held
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether the operator of its agent has not released it, or not this text of it."""
+        return self.operator_review in {OperatorReview.WAITING, OperatorReview.REJECTED}
 
     @property
     def is_held(self) -> bool:

@@ -10,7 +10,6 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from kernel.api.ids import new_id
 from kernel.jobs.leases import Leased, LeasedQuerySet
@@ -31,9 +30,6 @@ class ExportStatus(models.TextChoices):
 class ArchiveQuerySet(LeasedQuerySet[Job]):
     def unfinished(self) -> Self:
         return self.filter(status__in=[ExportStatus.WAITING, ExportStatus.RUNNING])
-
-    def due(self) -> Self:
-        return self.unfinished().unleased()
 
 
 class Archive(Leased):
@@ -59,11 +55,6 @@ class Archive(Leased):
     @property
     def is_unfinished(self) -> bool:
         return self.status in {ExportStatus.WAITING, ExportStatus.RUNNING}
-
-    @property
-    def is_due(self) -> bool:
-        """Whether a process should take it. By the clock of this host, so it may be a little wrong."""
-        return self.is_unfinished and (self.leased_until is None or self.leased_until < timezone.now())
 
     @property
     def expires_at(self) -> datetime:
@@ -130,11 +121,6 @@ class PostsChoice(models.TextChoices):
     DELETED = "deleted"
 
 
-class PersonErasureQuerySet(LeasedQuerySet["PersonErasure"]):
-    def due(self) -> Self:
-        return self.unleased().filter(due_at__lte=Now())
-
-
 class PersonErasure(Leased):
     """An erasure that a person has asked for. It can be cancelled until it begins; its row ends with the account."""
 
@@ -151,7 +137,7 @@ class PersonErasure(Leased):
     started_at = models.DateTimeField(null=True)
     account_ids = ArrayField(models.UUIDField(), default=list)
 
-    objects = PersonErasureQuerySet.as_manager()
+    objects = LeasedQuerySet["PersonErasure"].as_manager()
 
     class Meta:
         constraints = [

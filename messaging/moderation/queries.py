@@ -19,21 +19,23 @@ from messaging.models.moderation import COUNTED_MAX, REPORTS_SHOWN_MAX, QueueSta
 from messaging.posts.message_fields import JOINS
 from messaging.posts.message_sizes import TEXT_COLUMNS, fetch, fitting, limited
 from messaging.posts.queries import message_from_row
+from messaging.posts.shown import is_no_draft
 from messaging.search.queries import QUERY, with_phrases
 
 CONDITIONS = {
-    QueueState.PENDING: "m.status = 'pending'",
-    QueueState.REPORTED: """m.status IN ('published', 'pending') AND EXISTS (
+    QueueState.PENDING: f"m.status = 'pending' AND {is_no_draft('m')}",
+    QueueState.REPORTED: f"""m.status IN ('published', 'pending') AND {is_no_draft("m")} AND EXISTS (
         SELECT FROM messaging_report r WHERE r.message_id = m.id AND r.closed_at IS NULL)""",
 }
 # As an array, so that PostgreSQL begins with the reports of the community: a generic plan expects those of an average
 # one, and may read the pending and published posts in the order of the list.
 OF_COMMUNITY = {
-    QueueState.PENDING: "m.status = 'pending' AND m.community_id = %(community)s",
-    QueueState.REPORTED: """m.status IN ('published', 'pending') AND m.community_id = %(community)s
+    QueueState.PENDING: f"m.status = 'pending' AND {is_no_draft('m')} AND m.community_id = %(community)s",
+    QueueState.REPORTED: f"""m.status IN ('published', 'pending') AND {is_no_draft("m")}
+        AND m.community_id = %(community)s
         AND m.id = ANY(ARRAY(
             SELECT r.message_id FROM messaging_report r WHERE r.community_id = %(community)s AND r.closed_at IS NULL
-        ))""",
+        ))""",  # noqa: S608  only constants
 }
 MODERATED = "m.community_id IN (SELECT community_id FROM messaging_moderator WHERE account_id = %(moderator)s)"
 REPORTS = f"""
@@ -48,11 +50,12 @@ COUNTS = f"""
 SELECT
     (SELECT count(*) FROM (
         SELECT FROM messaging_message m WHERE m.status = 'pending' AND m.community_id = %(community)s
+            AND {is_no_draft("m")}
         LIMIT {COUNTED_MAX}
     ) pending),
     (SELECT count(*) FROM (
         SELECT FROM messaging_message m WHERE m.status IN ('published', 'pending') AND m.community_id = %(community)s
-            AND m.id = ANY(ARRAY(
+            AND {is_no_draft("m")} AND m.id = ANY(ARRAY(
                 SELECT r.message_id FROM messaging_report r WHERE r.community_id = %(community)s AND r.closed_at IS NULL
                 LIMIT {REPORTS_COUNTED_MAX}
             ))
@@ -67,7 +70,8 @@ RECENT = """coalesce(m.community_id, m.id) = %(community)s AND m.community_id IS
 # The index has this expression. Posts that earlier releases have hidden have no time of the decision.
 HIDDEN_AT = "coalesce(decided_at, created_at)"
 HIDDEN = f"""
-SELECT id, {HIDDEN_AT} FROM messaging_message WHERE community_id = %(community)s AND status = 'hidden' {{after}}
+SELECT m.id, {HIDDEN_AT} FROM messaging_message m
+WHERE m.community_id = %(community)s AND m.status = 'hidden' AND {is_no_draft("m")} {{after}}
 ORDER BY {HIDDEN_AT} DESC, id DESC LIMIT %(limit)s
 """  # noqa: S608  only constants
 
@@ -134,7 +138,7 @@ def hidden_posts(*, community_id: UUID, page: CursorPage) -> dict[str, Any]:
 def stored_posts(*, community_id: UUID, ids: Sequence[UUID]) -> list[dict[str, Any]]:
     """Those posts of a community in any status, newest first, with their open reports: all, of any size."""
     values = {"community": community_id, "ids": list(ids)}
-    where = "m.id = ANY(%(ids)s::uuid[]) AND m.community_id = %(community)s"
+    where = f"m.id = ANY(%(ids)s::uuid[]) AND m.community_id = %(community)s AND {is_no_draft('m')}"
     return _with_reports(fetch_all(_statement(where, limit=len(ids), order=NEWEST), values))
 
 

@@ -3,7 +3,8 @@
 Each decision locks the row, requires certain statuses, updates the counts, and closes the reports of the post. An undo
 gives a post the status of before, and opens the reports that the decision closed. Its `decided_at` is that of the post
 after the decision to undo; None: not known, the latest one is undone. All raise MessageNotFound (404), or
-NotInThisState (409) for another status, or if another decision on the post followed.
+NotInThisState (409) for another status, or if another decision on the post followed; those on one post raise
+WaitsForOperator (409) for a draft of an agent.
 
 An author may have very many posts, so a job (`bulk_jobs`) changes them in batches, each in its own transaction.
 """
@@ -26,7 +27,7 @@ from messaging.models import Account, Act, Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.moderation.decisions import log_about_post, note_for_communities
 from messaging.moderation.reporting import close_reports, open_closed_reports
-from messaging.posts.exceptions import NotInThisState
+from messaging.posts.exceptions import NotInThisState, WaitsForOperator
 from messaging.posts.rights import LONG_STATEMENT_SECONDS, is_latest, locked_post, locked_posts, require_seen
 from messaging.posts.services import count_answer, count_answers
 
@@ -81,6 +82,8 @@ def locked_message(
     decided_at: datetime | None = None,
 ) -> Message:
     message = locked_post(message_id)
+    if message.is_draft:
+        raise WaitsForOperator
     require_seen(message, seen_at)
     if message.status not in start or not is_latest(message, decided_at):
         raise NotInThisState(status=message.status)
@@ -92,11 +95,11 @@ def end_of(message: Message, end: MessageStatus) -> MessageStatus:
     return DELETED if message.status_before_hiding == DELETED else end
 
 
-def set_status(message: Message, end: MessageStatus, *, by: Account, reason: str) -> None:
+def set_status(message: Message, end: MessageStatus, *, by: Account, reason: str, is_by_operator: bool = False) -> None:
     """Give a locked post the status `end`, and the fields that remember what it was before."""
     allow_long_statements(LONG_STATEMENT_SECONDS)
     before = _public_status(message)
-    record_moderated([(message, before, end)], by=by, reason=reason)
+    record_moderated([(message, before, end)], by=by, reason=reason, is_by_operator=is_by_operator)
     if end not in (PUBLISHED, DELETED):
         # A restored post remembers it for `undo_restoring`.
         message.status_before_hiding = HIDDEN if (message.status, end) == (PENDING, HIDDEN) else None

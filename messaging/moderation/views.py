@@ -54,6 +54,7 @@ from messaging.posts.exceptions import (
     MessageNotFound,
     NotInThisState,
     UnknownPage,
+    WaitsForOperator,
     page_id_needed,
 )
 from messaging.serializer_fields import PAGE_ID_SCHEMA
@@ -82,7 +83,7 @@ OF_POST: dict[str, Any] = {
     "for_panel": True,
     "body": serializers.ModerationReason,
     "response": serializers.DecidedSerializer,
-    "errors": (MessageNotFound, ModeratorRequired, NotInThisState),
+    "errors": (MessageNotFound, ModeratorRequired, NotInThisState, WaitsForOperator),
     "authorize_replay": _authorize_post_replay,
 }
 APPROVAL = OF_POST | {"body": serializers.MessageApproval, "errors": (*OF_POST["errors"], MessageEdited)}
@@ -280,7 +281,7 @@ class ModeratedCommunityViewSet(ApiViewSet):
     def closed(self, request: ApiRequest, id: str) -> Response:
         """Take no more posts of the community on a page.
 
-        Posts, replies and quotes are refused with `discussion_closed`, also those of moderators. Reading, edits,
+        Posts, replies and quotes are refused, also those of moderators. Reading, edits,
         deletions and reactions go on, and posts that wait for approval can be approved.
         """
         community_id = self.path_id(CommunityNotFound)

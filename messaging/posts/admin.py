@@ -20,8 +20,9 @@ from kernel.admin.audit import log_entries_about
 from kernel.admin.changelists import Columns, CountedChoices, QueueSummary, returning
 from kernel.admin.formatting import NOTHING, age, as_fields, change_url, external_link, lines, link, plain
 from kernel.database.sql import fetch_all
+from messaging.markdown.html import to_plain
 from messaging.models import AccountKind, Ban, ClosedPage, Message, MessageStatus, Pin, ReasonFor
-from messaging.models.message import EDITS_MAX
+from messaging.models.message import DRAFT, EDITS_MAX
 from messaging.models.moderation import ReportReason
 from messaging.moderation.admin import (
     DECISIONS,
@@ -123,7 +124,7 @@ def author_actions(row: Any) -> list[tuple[str, str]]:
 def next_waiting(row: Message, among: QuerySet[Message] | None = None) -> Message | None:
     """The pending post after this one, else the oldest one; `among` the posts of a list with filters."""
     rows = Message.objects.all() if among is None else among
-    waiting = rows.filter(status=MessageStatus.PENDING).exclude(pk=row.pk).order_by("created_at", "id")
+    waiting = rows.filter(status=MessageStatus.PENDING).exclude(DRAFT).exclude(pk=row.pk).order_by("created_at", "id")
     return waiting.filter(created_at__gte=row.created_at).first() or waiting.first()
 
 
@@ -132,7 +133,7 @@ def links_of(row: Message) -> dict[str, Message | None]:
     return {"in reply to": row.parent, "quoting": row.quote}
 
 
-EXCERPT = 120
+EXCERPT = 240
 FIELDSETS: list[tuple[str | None, dict[str, list[str]]]] = [
     (None, {"fields": ["state", "text", "anchor", "tag", "files"]}),
     (
@@ -264,8 +265,9 @@ class MessageAdmin(DecidingAdmin):
 
     @admin.display(description="post")
     def excerpt(self, row: Message) -> str:
-        text = str(row) if not row.content else row.content[:EXCERPT]
-        return text + ("…" if len(row.content) > EXCERPT else "")
+        """The beginning without Markdown: the fold-out and the page of the post have the text as it was written."""
+        text = " ".join(to_plain(row.content[: 2 * EXCERPT]).split()) if row.content else str(row)
+        return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"
 
     @admin.display(description="author")
     def written_by(self, row: Message) -> str | SafeString:
@@ -279,9 +281,10 @@ class MessageAdmin(DecidingAdmin):
     def state(self, row: Message) -> SafeString:
         return post_badge(row)
 
-    @admin.display(description="reports")
-    def reported(self, row: Message) -> str:
-        return str(row.open_reports or "")  # type: ignore[attr-defined]  # annotated
+    @admin.display(description="reports", empty_value="")
+    def reported(self, row: Message) -> str | None:
+        count = row.open_reports  # type: ignore[attr-defined]  # annotated
+        return f"{count} open report{'' if count == 1 else 's'}" if count else None
 
     @admin.display(description="age", ordering="id")
     def posted(self, row: Message) -> str | SafeString:

@@ -20,10 +20,10 @@ from kernel.database.sql import allow_long_statements, database_now
 from kernel.writes.deletion import delete_in_batches
 from kernel.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
-from messaging.changes.recording import record_edited, record_held
+from messaging.changes.recording import record_edited, record_edited_draft, record_held
 from messaging.communities.bans import open_community
 from messaging.communities.content_rules import Draft, content_rules
-from messaging.models import Message, MessageStatus, MessageVersion
+from messaging.models import Message, MessageStatus, MessageVersion, OperatorReview
 from messaging.models.message import EDITS_MAX
 from messaging.moderation.reporting import move_closing
 from messaging.posts.exceptions import EditWindowClosed, TooManyEdits
@@ -65,7 +65,7 @@ def lock_for_edit(*, auth: Credential, message_id: UUID) -> Message:
     return post
 
 
-def edit_message(*, post: Message, changes: Mapping[str, Any], transaction: WriteTransaction) -> None:
+def edit_message(*, post: Message, changes: Mapping[str, Any], auth: Credential, transaction: WriteTransaction) -> None:
     """Change columns of a post that `lock_for_edit` has returned; equal values change nothing.
 
     Raises the errors of createMessage for content, and TooManyEdits (409).
@@ -80,8 +80,16 @@ def edit_message(*, post: Message, changes: Mapping[str, Any], transaction: Writ
     store_version(post, now=now)
     forget_names_about(Message, [post.pk])
     is_public = post.status == MessageStatus.PUBLISHED
-    if is_public and draft.community is not None and draft.community.needs_approval(post.author_kind):
-        _hold(post, changed, now=now, transaction=transaction)
+    if auth.is_reviewed or post.operator_review == OperatorReview.WAITING:
+        changed["operator_review"] = OperatorReview.WAITING
+        if is_public:
+            _withdraw(post, changed, now=now)
+        else:
+            _update(post, {**changed, "held_after_edit": post.is_held}, now=now)
+        record_edited_draft(post, was_public=is_public, operator_id=auth.operator_id, transaction=transaction)
+    elif is_public and draft.community is not None and draft.community.needs_approval(post.author_kind):
+        _withdraw(post, changed, now=now)
+        record_held(post, transaction=transaction)
     else:
         # A post that waits because of reports was public; its approval tells those whom only the edit mentions.
         _update(post, {**changed, "held_after_edit": post.is_held}, now=now)
@@ -114,12 +122,11 @@ def _checked_draft(post: Message, changed: Mapping[str, Any]) -> Draft:
     return draft
 
 
-def _hold(post: Message, changed: Mapping[str, Any], *, now: datetime, transaction: WriteTransaction) -> None:
+def _withdraw(post: Message, changed: Mapping[str, Any], *, now: datetime) -> None:
     """Make the post pending again. The triggers hide all replies to it."""
     allow_long_statements(LONG_STATEMENT_SECONDS)
     _update(post, {**changed, "status": MessageStatus.PENDING, "held_after_edit": True}, now=now)
     count_answer(parent_id=post.parent_id, quote_id=post.quote_id, by=-1)
-    record_held(post, transaction=transaction)
     invalidate(EVERYTHING)
 
 

@@ -165,6 +165,16 @@ class NotInThisState(ApiError):
     example = {"status": "published"}
 
 
+class WaitsForOperator(ApiError):
+    """409: moderators decide on a post of a reviewed agent when its operator has released it."""
+
+    status_code = 409
+    default_code = "waits_for_operator"
+    message = "Wait for the operator of the agent, who has not released this post."
+    cause = "The operator reviews what the agent writes. The post waits for a release, or its release was refused."
+    remedy = "Decide on the post when it is in the queue of the community, or is public."
+
+
 class MessageEdited(ApiError):
     """409: a moderator's decision names an earlier text of the post."""
 

@@ -22,12 +22,13 @@ from messaging.changes.recording import REPORTED
 from messaging.models import MessageStatus
 from messaging.posts.message_fields import JOINS
 from messaging.posts.message_sizes import FEW, TEXT_COLUMNS, fetch, fitting, limited, may_exceed_a_page
-from messaging.posts.queries import COLUMNS, EXPRESSIONS, message_from_row
-from messaging.posts.serializers import PlainMessageSerializer
+from messaging.posts.queries import COLUMNS, EXPRESSIONS, message_from_row, pending_for
+from messaging.posts.serializers import PendingFor, PlainMessageSerializer
 
 COUNT_MAX = 1_000
-# Whether a post is held after reports follows the columns of the message.
+# Whether a post is held after reports, and its review, follow the columns of the message.
 HELD = len(EXPRESSIONS)
+REVIEW = HELD + 1
 # The status is a literal, as in the index `unpublished_of_author`.
 COUNT_PENDING = f"""
 SELECT count(*) FROM (
@@ -54,6 +55,7 @@ class OwnMessagesQuery(ListQuery):
 
 class OwnMessageSerializer(PlainMessageSerializer):
     openapi_example: ClassVar[dict[str, Any]] = {"reason": None}
+    pendingFor = PendingFor()
     reason = serializers.CharField(
         allow_null=True, help_text="Why it is hidden, or held after reports; null: not told."
     )
@@ -80,17 +82,22 @@ class OwnMessageViewSet(ApiViewSet):
         return Response(body, headers={"Cache-Control": "private, no-store"})
 
 
-def own_messages(*, author_id: UUID, status: str | None, page: CursorPage) -> dict[str, Any]:
-    """`{messages, hasMore, nextCursor}`, in one statement, and one more if some of the posts are hidden."""
+def own_messages(*, author_id: UUID, status: str | None, page: CursorPage, are_drafts: bool = False) -> dict[str, Any]:
+    """`{messages, hasMore, nextCursor}`, in one statement, and one more if some of the posts are hidden.
+
+    `are_drafts`: only the posts of an agent that its operator has to release.
+    """
     values: dict[str, Any] = {"author": author_id}
     conditions = ["m.author_id = %(author)s"]
     if status is not None:
         conditions.append(f"m.status = '{MessageStatus(status).value}'")
+    if are_drafts:
+        conditions.append("m.status = 'pending' AND m.operator_review = 'waiting'")
     if page.after is not None:
         conditions.append("m.id < %(id)s")
         values["id"] = page.after[-1]
     is_weighed = page.limit > FEW
-    columns = f"{TEXT_COLUMNS if is_weighed else COLUMNS}, m.held_after_reports"
+    columns = f"{TEXT_COLUMNS if is_weighed else COLUMNS}, m.held_after_reports, m.operator_review"
     statement = f"SELECT {columns} {JOINS} WHERE {' AND '.join(conditions)} ORDER BY m.id DESC LIMIT {page.limit + 1:d}"
     if is_weighed:
         statement = limited(statement, order="id DESC")
@@ -100,10 +107,12 @@ def own_messages(*, author_id: UUID, status: str | None, page: CursorPage) -> di
     if may_exceed_a_page(rows):
         messages = messages[: fitting(messages)]
     held = {row[0] for row in rows if row[HELD]}
+    reviews = {row[0]: row[REVIEW] for row in rows}
     reasons = _reasons(author_id, [each["id"] for each in messages if each["status"] == MessageStatus.HIDDEN])
     for message in messages:
         is_held = message["id"] in held and message["status"] == MessageStatus.PENDING
         message["reason"] = REPORTED if is_held else reasons.get(message["id"])
+        message.update(pending_for(message["status"], reviews[message["id"]]))
     next_cursor = None
     if fetched.is_cut or len(fetched.rows) > len(messages):
         last = messages[-1]

@@ -14,7 +14,7 @@ import orjson
 
 from kernel.database.sql import Row, fetch_one
 from messaging.accounts.deleted import deleted_account
-from messaging.models import MessageStatus
+from messaging.models import MessageStatus, OperatorReview
 from messaging.pages.permalinks import PERMALINK_COLUMN, permalink
 from messaging.posts.message_fields import (
     AUTHOR_COLUMNS,
@@ -29,7 +29,16 @@ from messaging.posts.message_fields import (
 )
 from messaging.posts.shown import Shown, is_visible, shown_among, without_foreign_quotes
 
-DELETED = MessageStatus.DELETED.value
+DELETED, PENDING = MessageStatus.DELETED.value, MessageStatus.PENDING.value
+# Who decides on a pending post: the values of `pendingFor`.
+OPERATOR, MODERATORS = "operator", "moderators"
+
+
+def pending_for(status: str, operator_review: str | None) -> dict[str, str]:
+    """`{pendingFor}` of a pending post, which its author reads; nothing of other posts."""
+    if status != PENDING:
+        return {}
+    return {"pendingFor": OPERATOR if operator_review == OperatorReview.WAITING else MODERATORS}
 
 
 def mask(message: dict[str, Any]) -> dict[str, Any]:
@@ -41,15 +50,15 @@ def mask(message: dict[str, Any]) -> dict[str, Any]:
 EXPRESSIONS = [expression for field in MESSAGE_FIELDS for expression in field.columns]
 COLUMNS = ", ".join(EXPRESSIONS)
 VISIBLE_BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s AND {is_visible('m')}"
-BY_ID = f"SELECT {COLUMNS} {JOINS} WHERE m.id = %s"
+BY_ID = f"SELECT {COLUMNS}, m.operator_review {JOINS} WHERE m.id = %s"
 
 CONTENT_COLUMNS = [field.column for field in CONTENT_FIELDS]
 INSERT = f"""
 INSERT INTO messaging_message (id, page_id, community_id, author_id, author_kind, parent_id, quote_id, status,
-    {", ".join(CONTENT_COLUMNS)}, embed_id,
+    operator_review, {", ".join(CONTENT_COLUMNS)}, embed_id,
     reply_count, quote_count, reaction_counts, reaction_total, created_at, updated_at)
 VALUES (%(id)s, %(page_id)s, %(community_id)s, %(author_id)s, %(author_kind)s, %(parent_id)s, %(quote_id)s,
-    %(status)s, {", ".join(f"%({column})s" for column in CONTENT_COLUMNS)}, %(embed_id)s,
+    %(status)s, %(operator_review)s, {", ".join(f"%({column})s" for column in CONTENT_COLUMNS)}, %(embed_id)s,
     0, 0, '{{}}', 0, %(now)s, %(now)s)
 """  # noqa: S608  built from constants
 # A row of COLUMNS from a dict; its keys are columns of the message, and expressions for joined tables.
@@ -124,11 +133,12 @@ def visible_message(message_id: UUID, shown: Shown | None = None) -> dict[str, A
 
 
 def stored_message(message_id: UUID) -> dict[str, Any]:
-    """The message with that id, also one that is not public."""
+    """The message with that id, also one that is not public, for its author."""
     row = fetch_one(BY_ID, [message_id])
     if row is None:
         raise LookupError(message_id)
-    return message_from_row(row)
+    message = message_from_row(row)
+    return message | pending_for(message["status"], row[-1])
 
 
 def stored_content(data: Mapping[str, Any]) -> dict[str, Any]:

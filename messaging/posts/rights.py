@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from kernel.api.credentials import Credential
+from kernel.api.exceptions import ApiError
 from messaging.models import Message, MessageStatus
 from messaging.models.message import MessageQuerySet
 from messaging.posts.exceptions import MessageEdited, MessageNotFound, NotAuthor
@@ -26,11 +27,13 @@ def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]
     return [message for message in locked if message.pk in requested]
 
 
-def locked_post(message_id: UUID, posts: MessageQuerySet | None = None) -> Message:
-    """As `locked_posts`, of all posts or of `posts`; raises MessageNotFound (404)."""
+def locked_post(
+    message_id: UUID, posts: MessageQuerySet | None = None, *, missing: type[ApiError] = MessageNotFound
+) -> Message:
+    """As `locked_posts`, of all posts or of `posts`; raises `missing` (404)."""
     for post in locked_posts([message_id], Message.objects.all() if posts is None else posts):
         return post
-    raise MessageNotFound
+    raise missing
 
 
 def is_latest(post: Message, decided_at: datetime | None) -> bool:

@@ -15,6 +15,7 @@ from kernel.api.serializers import QuerySerializer, SpelledBodySerializer
 from messaging.models import AccountKind, MessageStatus
 from messaging.posts.lists import Sort
 from messaging.posts.message_fields import BODY_FIELDS, MESSAGE_FIELDS
+from messaging.posts.queries import MODERATORS, OPERATOR
 from messaging.serializer_fields import EXAMPLE_PAGE_ID, EXAMPLE_PAGE_URL, PageIdText
 from messaging.validation import require_content, require_tag
 
@@ -91,6 +92,17 @@ EXAMPLE_MESSAGE: dict[str, Any] = {
 }
 
 
+class PendingFor(serializers.ChoiceField):
+    """The optional field of the posts that an account writes and lists itself."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            choices=[OPERATOR, MODERATORS],
+            required=False,
+            help_text="Of your own post that is `pending`: who decides.",
+        )
+
+
 class DraftSerializer(serializers.Serializer[Any]):
     """A message that was checked and not written."""
 
@@ -108,6 +120,7 @@ class MessageSerializer(PlainMessageSerializer):
     topReply = PlainMessageSerializer(
         allow_null=True, required=False, help_text="With `includeTopReply=true`: most reactions, then oldest."
     )
+    pendingFor = PendingFor()
     pinned = serializers.BooleanField(required=False, help_text="In lists with `embedId`: first of all posts.")
 
 
@@ -128,6 +141,7 @@ class DryRunSerializer(serializers.Serializer[Any]):
         choices=[MessageStatus.PUBLISHED.value, MessageStatus.PENDING.value],
         help_text="`pending`: for approval.",
     )
+    pendingFor = PendingFor()
     message = DraftSerializer()
     limits = RemainingSerializer(many=True, help_text="Of agents.")
 

@@ -14,13 +14,13 @@ from kernel.api.ids import new_id
 from kernel.database.sql import fetch_all
 from kernel.writes.transaction import WriteTransaction
 from messaging.cache_tags import invalidate_message
-from messaging.changes.recording import record_created, record_pending
+from messaging.changes.recording import record_created, record_draft, record_pending
 from messaging.communities.bans import OpenDiscussion, open_discussion
 from messaging.communities.content_rules import Draft, content_rules
 from messaging.inbox.events import NewPost
-from messaging.models import Message, MessageStatus
+from messaging.models import Message, MessageStatus, OperatorReview
 from messaging.posts.exceptions import CommunityMismatch, CommunityNotFound, DiscussionClosed
-from messaging.posts.queries import INSERT, new_message, stored_content
+from messaging.posts.queries import INSERT, new_message, pending_for, stored_content
 from messaging.posts.shown import is_public
 from messaging.posts.targets import MessageTargets
 
@@ -45,7 +45,7 @@ def create_message(
     for rule in content_rules():
         rule.check(draft)
     transaction.consume()
-    values = _values(draft, targets, page_id=page_id, author_id=auth.user.pk)
+    values = _values(draft, targets, page_id=page_id, auth=auth)
     message = new_message(
         values,
         author=auth.user,
@@ -53,27 +53,31 @@ def create_message(
         page_url=targets.page_url,
         quote=targets.quote,
     )
+    message |= pending_for(values["status"], values["operator_review"])
     transaction.defer_statement(INSERT, values)
     if values["status"] == MessageStatus.PUBLISHED:
         counted = count_answer(parent_id=targets.parent_id, quote_id=targets.quote_id, by=1, where=PUBLIC)
         targets.require_visible(still_visible=counted)
         invalidate_message(page_id=page_id, message_id=values["id"], community_id=values["community_id"])
         record_created(_new_post(values, targets), transaction=transaction)
+    elif auth.is_reviewed:
+        record_draft(_new_post(values, targets), operator_id=auth.operator_id, transaction=transaction)
     else:
         record_pending(_new_post(values, targets), transaction=transaction)
     return message
 
 
-def _values(draft: Draft, targets: MessageTargets, *, page_id: str, author_id: UUID) -> dict[str, Any]:
+def _values(draft: Draft, targets: MessageTargets, *, page_id: str, auth: Credential) -> dict[str, Any]:
     return {
         "id": new_id(),
         "page_id": page_id,
         "community_id": draft.community and draft.community.pk,
-        "author_id": author_id,
+        "author_id": auth.user.pk,
         "author_kind": draft.author_kind,
         "parent_id": targets.parent_id,
         "quote_id": targets.quote_id,
-        "status": _first_status(draft),
+        "status": _first_status(draft, auth),
+        "operator_review": OperatorReview.WAITING.value if auth.is_reviewed else None,
         **stored_content(draft.data),
         "embed_id": draft.source_embed,
         "now": targets.now,
@@ -140,9 +144,9 @@ def _discussion(draft: Draft, targets: MessageTargets, auth: Credential, *, page
     return discussion
 
 
-def _first_status(draft: Draft) -> MessageStatus:
+def _first_status(draft: Draft, auth: Credential) -> MessageStatus:
     is_pending = draft.community is not None and draft.community.needs_approval(draft.author_kind)
-    return MessageStatus.PENDING if is_pending else MessageStatus.PUBLISHED
+    return MessageStatus.PENDING if is_pending or auth.is_reviewed else MessageStatus.PUBLISHED
 
 
 def count_answers(posts: Iterable[Message], *, by: int) -> None:

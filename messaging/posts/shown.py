@@ -33,6 +33,11 @@ def is_public(alias: str) -> str:
     return f"{alias}.status = 'published' AND NOT {alias}.in_hidden_thread"
 
 
+def is_no_draft(alias: str) -> str:
+    """The post is not one that the operator of its agent has still to release, or has rejected."""
+    return f"coalesce({alias}.operator_review, 'released') = 'released'"
+
+
 def is_listed(alias: str) -> str:
     """Published, or a tombstone. Its thread is not checked: that of all replies to a post is the post's."""
     return f"({alias}.status = 'published' OR {alias}.is_tombstone)"

@@ -320,7 +320,7 @@ class MessageViewSet(ApiViewSet):
         Where posts wait for approval, it waits again (`pending`). An edit spends no limit.
         """
         post = lock_for_edit(auth=request.auth, message_id=self.path_id(MessageNotFound))
-        edit_message(post=post, changes=self.body(), transaction=request.transaction)
+        edit_message(post=post, changes=self.body(), auth=request.auth, transaction=request.transaction)
         return Response(messages.stored_message(post.pk))
 
     @operation(
@@ -346,9 +346,12 @@ def _deprecated(response: Response) -> Response:
 
 
 def _would_be(message: dict[str, Any], limits: Sequence[RateLimitUsage]) -> dict[str, Any]:
+    would_be = dict(message)
+    pending = {"pendingFor": would_be.pop("pendingFor")} if "pendingFor" in would_be else {}
     return {
         "wouldBe": message["status"],
-        "message": {name: value for name, value in message.items() if name not in IDENTITY},
+        **pending,
+        "message": {name: value for name, value in would_be.items() if name not in IDENTITY},
         "limits": [{"counter": usage.name, "limit": usage.limit, "remaining": usage.remaining} for usage in limits],
     }
 

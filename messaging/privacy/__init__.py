@@ -1,7 +1,7 @@
 """Exports of what a person has stored, records for super admins, and erasures of people.
 
-All are jobs of COMMAND, which any number of hosts may run: each job has a lease. What the apps store about people is
-named in `config.extension_points`.
+All are jobs (see `jobs`). What the apps store about people is named in `config.extension_points`.
 """
 
-COMMAND = "person_jobs"
+# The names of the jobs.
+EXPORT, RECORD, ERASURE = "exports", "records", "erasures"

@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
-from kernel.jobs.spawning import spawn_after_commit
+from kernel.jobs.queue import enqueue
 from kernel.personal_data import Section
 from kernel.writes.transaction import retried
 from messaging.models import (
@@ -30,7 +30,7 @@ from messaging.models import (
     PersonExportPart,
 )
 from messaging.models.personal_data import EXPORT_LIFETIME
-from messaging.privacy import COMMAND
+from messaging.privacy import EXPORT, RECORD
 from messaging.privacy.archive import sections_of, write_export
 from messaging.privacy.exceptions import ExportNotFound, TooManyExports
 
@@ -52,16 +52,13 @@ def request_export(*, person: Account) -> PersonExport:
         if of_a_day.count() >= EXPORTS_MAX:
             raise TooManyExports(max=EXPORTS_MAX)
         export = PersonExport.objects.create(account=person)
-    spawn_after_commit(COMMAND)
+    enqueue(EXPORT, export.pk)
     return export
 
 
 def exports_of(*, person: Account) -> list[PersonExport]:
-    """The exports of the last days, newest first. Starts a process for one that none makes any more."""
-    exports = list(PersonExport.objects.filter(account=person).order_by("-requested_at", "-id")[: 2 * EXPORTS_MAX])
-    if any(export.is_due for export in exports):
-        spawn_after_commit(COMMAND)
-    return exports
+    """The exports of the last days, newest first."""
+    return list(PersonExport.objects.filter(account=person).order_by("-requested_at", "-id")[: 2 * EXPORTS_MAX])
 
 
 def ready_export(*, export_id: UUID, person: Account) -> PersonExport:
@@ -126,7 +123,7 @@ def request_record(*, account: Account, by: Any) -> AccountRecord:
     Account.objects.select_for_update(no_key=True).get(pk=by.pk)
     record = AccountRecord.objects.unfinished().filter(account=account, by=by.pk).first()
     record = record or AccountRecord.objects.create(account=account, by_id=by.pk)
-    spawn_after_commit(COMMAND)
+    enqueue(RECORD, record.pk)
     return record
 
 
@@ -136,12 +133,9 @@ def write_record(record: AccountRecord) -> None:
 
 
 def records_for(by: Account) -> list[AccountRecord]:
-    """Those that the super admin has asked for, newest first. Starts a process for those that none makes."""
+    """Those that the super admin has asked for, newest first."""
     asked = AccountRecord.objects.filter(by=by.pk, requested_at__gt=Now() - EXPORT_LIFETIME)
-    records = list(asked.select_related("account").order_by("-requested_at", "-pk")[:SHOWN_MAX])
-    if any(record.is_due for record in records):
-        spawn_after_commit(COMMAND)
-    return records
+    return list(asked.select_related("account").order_by("-requested_at", "-pk")[:SHOWN_MAX])
 
 
 def ready_record(*, record_id: UUID, by: Account) -> AccountRecord:

@@ -35,6 +35,7 @@ DELETED = {
     "status_before_hiding": Case(When(status=HIDDEN, then=Value(MessageStatus.DELETED)), default=None),
     "held_after_edit": False,
     "held_after_reports": False,
+    "operator_review": None,
     "edited_at": None,
 }
 

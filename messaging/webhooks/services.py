@@ -103,7 +103,7 @@ def delete_webhooks_of(*, target_kind: WebhookTarget, target_id: UUID) -> None:
 @retried
 @transaction.atomic
 def test_webhook(*, webhook_id: UUID, owner: Account) -> UUID:
-    """Request a test event, which `deliver_webhooks` sends next; returns its id.
+    """Request a test event, which the worker sends next; returns its id.
 
     If it is delivered, a failing or disabled webhook is active again. Raises WebhookNotFound (404), WebhookBlocked
     (403), WebhookTargetNotFound (404).

@@ -25,7 +25,7 @@ from messaging.models import Community, MovedPage, Page
 from messaging.pages.page_ids import InvalidUrl, is_page_id, normalize
 from messaging.posts.message_fields import JOINS, account_from_row
 from messaging.posts.queries import COLUMNS, message_from_row
-from messaging.posts.shown import is_listed, is_visible
+from messaging.posts.shown import is_listed, is_no_draft, is_visible
 
 # The posts of the embed's community on the pages where its widget was used to write: whole threads, also with replies
 # that were written by other ways.
@@ -46,7 +46,7 @@ EXISTS (
 """
 PUBLIC = is_visible("m")
 WITH_PENDING = f"""
-({PUBLIC} OR (m.status = 'pending' OR {is_listed("m")}) AND NOT {UNDER_HIDDEN})
+({PUBLIC} OR (m.status = 'pending' AND {is_no_draft("m")} OR {is_listed("m")}) AND NOT {UNDER_HIDDEN})
 """
 
 

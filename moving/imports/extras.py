@@ -51,7 +51,7 @@ def _others(sent: dict[str, Any], refused: dict[str, str]) -> dict[str, Any]:
     others = {name: sent[name] for name in OTHERS if name in sent}
     if not isinstance(others.get("quoteId", ""), str):
         del others["quoteId"]
-        refused["quoteId"] = "Not a string"
+        refused["quoteId"] = "Send a text"
     return others
 
 

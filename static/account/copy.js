@@ -10,3 +10,10 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
   button.setAttribute("aria-live", "polite");
 }
+
+// On a phone, tabs and navigation are one line that scrolls: the current entry is in sight, and the page stays.
+for (const entry of document.querySelectorAll("nav [aria-current]")) {
+  const line = entry.closest(".tabs, ul")?.getBoundingClientRect();
+  const { left, right } = entry.getBoundingClientRect();
+  if (line) entry.closest(".tabs, ul").scrollBy(Math.max(0, right - line.right) + Math.min(0, left - line.left), 0);
+}

@@ -18,7 +18,7 @@ _checks: WeakKeyDictionary[Page, int] = WeakKeyDictionary()
 BOTH_SIZES = pytest.mark.parametrize("browser_context", [PHONE, DESKTOP], indirect=True, ids=["phone", "desktop"])
 # Texts that leave their box, without those that scroll in it; and words of the navigation that are broken.
 SPILLED = """() => {
-  const scrolled = ".scroll, .scroll *, pre, pre *, svg *, .hidden-text, input, textarea, select";
+  const scrolled = ".scroll, .scroll *, .tabs, .top ul, pre, pre *, svg *, .hidden-text, input, textarea, select";
   const isSpilled = (node) => node.clientWidth && node.scrollWidth > node.clientWidth + 1;
   const boxes = [...document.querySelectorAll("main *")].filter((node) =>
     !node.matches(scrolled) && getComputedStyle(node).display !== "inline" && isSpilled(node));

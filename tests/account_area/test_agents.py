@@ -113,11 +113,11 @@ def test_communities_are_found_by_name_and_selected_ones_stay(client: Client) ->
     sent = fields(communities=[str(chosen.pk)], find="1", search="garden", purpose="")
     response = client.post(ASK, sent)
     offered = dict(response.context["form"].fields["communities"].choices)
-    assert offered == {str(chosen.pk): "Chosen", str(found.pk): "Garden friends"}
+    assert offered == {str(chosen.pk): f"Chosen ({chosen.slug})", str(found.pk): f"Garden friends ({found.slug})"}
     assert b"errorlist" not in response.content
     assert not AgentRequest.objects.exists()
     answer = client.get("/account/agents/community-search/", {"q": "garden"}).json()
-    assert answer == {"communities": [{"id": str(found.pk), "name": "Garden friends"}]}
+    assert answer == {"communities": [{"id": str(found.pk), "name": f"Garden friends ({found.slug})"}]}
 
 
 def test_checks_of_handles_are_throttled(client: Client, settings: Any) -> None:
@@ -197,7 +197,7 @@ def test_the_page_of_an_agent_shows_what_holds(client: Client, person: Account) 
     for part in ("<s><bdi>Lost</bdi></s>", "<bdi>Left</bdi>", "<s>React</s>", "Too many emoji.", "Wait for us."):
         assert part in shown
     assert f"@{boss.handle}" in shown
-    assert "token_revoked" in shown
+    assert "agent_suspended" in shown
     assert "&lt;script&gt;" in shown
     assert HOSTILE not in shown
 

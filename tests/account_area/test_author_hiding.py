@@ -8,13 +8,14 @@ import pytest
 from django.contrib.admin.models import LogEntry
 
 from kernel.api.exceptions import NotFound
+from kernel.jobs.queue import run_due
 from messaging.communities.moderators import add_moderator
 from messaging.communities.services import create_community
 from messaging.models import Account, BulkJob, Community, Decision, Message, Moderator
 from messaging.models.moderation import open_reports
 from messaging.moderation.bulk_jobs import start_on_posts_of
 from messaging.moderation.exceptions import AccountNotFound, JobNotUndoable, ModeratorRequired
-from messaging.moderation.lists.running import run_due_jobs, run_slice, run_to_end
+from messaging.moderation.lists.running import run_slice, run_to_end
 from messaging.moderation.moderators import hide_author, undo_hide_author
 from messaging.moderation.reporting import report_message
 from messaging.moderation.services import hide_message, restore_message
@@ -176,7 +177,7 @@ def test_many_posts_are_hidden_in_batches_after_the_request(
     with pytest.raises(JobNotUndoable):
         undo_hide_author(community_id=community.pk, job_id=job.pk, by=owner)
     later = MessageFactory(author=author, community=community)
-    assert run_due_jobs() == 1
+    assert run_due("desk_jobs") == 1
     assert set(states(*posts)) == {"hidden"}
     assert states(later) == ["published"]
 

@@ -21,7 +21,6 @@ pytestmark = pytest.mark.django_db
 def names(settings: Any) -> Iterator[NameServer]:
     with name_server() as server:
         settings.DOMAIN_CHECKS, settings.DOMAIN_RESOLVER, settings.DOMAIN_TIMEOUT = True, server.address, 0.5
-        settings.PERSON_JOBS = False
         yield server
 
 

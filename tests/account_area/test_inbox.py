@@ -17,7 +17,7 @@ from messaging.models import Account, Message
 from messaging.moderation.services import hide_message
 from tests.agents.factories import RequestFactory, TokenHolder, agent_with_token
 from tests.api import Api
-from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
+from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 
 # Rows of the change log can be read after their transaction.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -173,3 +173,39 @@ def test_pages_need_a_fixed_number_of_queries(
             reply(post, f"Reply {number}")
             approve_request(request_id=RequestFactory(requester=person).pk, by=SuperAdminFactory())
         narrow_agent(agent=holder.agent, by=SuperAdminFactory(), scopes=["post"])
+
+
+def test_the_operator_reviews_on_the_pages_of_the_agent_and_of_the_inbox(client: Client) -> None:
+    holder = agent_with_token()
+    client.force_login(holder.request.requester)
+    page = f"/account/agents/{holder.account.handle}/drafts/"
+    client.post(page, {"review": "all"})
+    posts = []
+    for content in ("First <i>text</i>.", "Second text.", "Third text."):
+        body: dict[str, Any] = {"pageId": PageFactory().pk, "content": content}
+        body["attachments"] = [{"type": "image", "url": "https://files.example/boat.jpg"}]
+        posts.append(Message.objects.get(pk=holder.api.post("/api/messages", body).json["id"]))
+    for path in (page, "/account/inbox/"):
+        html = client.get(path).content.decode()
+        assert html.count('value="release"') == 3
+        assert "First &lt;i&gt;text&lt;/i&gt;." in html
+        # The operator sees all of what is released.
+        assert html.count("https://files.example/boat.jpg") == 3
+    first, second, third = posts
+    seen = {f"seen-{first.pk}": first.updated_at.isoformat()}
+    holder.api.put(f"/api/messages/{first.pk}", {"content": "Edited."})
+    stale = client.post(page, {"post": first.pk, "decision": "release", **seen}, follow=True)
+    assert "edited this post after you read it" in stale.content.decode()
+    released = client.post(page, {"post": second.pk, "decision": "release", "next": "inbox"})
+    assert released["Location"] == "/account/inbox/"
+    client.post(page, {"post": third.pk, "decision": "reject", "reason": "No source."})
+    again = client.post(page, {"post": third.pk, "decision": "release"}, follow=True)
+    assert "decided already" in again.content.decode()
+    statuses = [Message.objects.get(pk=post.pk).status for post in posts]
+    assert statuses == ["pending", "published", "hidden"]
+    # The edited post has two events, and one form.
+    assert client.get("/account/inbox/").content.decode().count('value="release"') == 1
+    assert "No source." in client.get(f"/account/agents/{holder.account.handle}/inbox/").content.decode()
+    assert client.post(page, {"decision": "burn"}).status_code == 400
+    client.force_login(agent_with_token().request.requester)
+    assert client.post(page, {"post": first.pk, "decision": "release"}).status_code == 404

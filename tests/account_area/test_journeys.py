@@ -13,10 +13,10 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from agents.models import AgentRequest
 from agents.services import approve_request
+from kernel.jobs.queue import run_due
 from mails.kinds import Frequency, Kind
 from mails.preferences import preferences_of
 from messaging.models import Account, Message, PersonErasure, SignIn
-from messaging.privacy.jobs import run_due_jobs
 from reactions.models import Reaction
 from tests.account_area.conftest import sign_in
 from tests.account_area.looks import check_in_turn
@@ -112,7 +112,7 @@ def export_everything(page: Page, person: Account) -> None:
     page.get_by_role("button", name="Make an export").click()
     expect(page.get_by_role("progressbar")).to_be_visible()
     check_the_waiting_export(page)
-    run_due_jobs()
+    run_due("exports")
     # The page loads itself again until the export is ready.
     link = page.get_by_role("link", name="Download")
     expect(link).to_be_visible()

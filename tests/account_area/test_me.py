@@ -12,10 +12,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from kernel.jobs.queue import run_due
 from messaging.models import Account, Message, PersonErasure, PersonExport, PostsChoice
 from messaging.models.message import CONTENT_MAX
 from messaging.privacy.erasing import request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from reactions.models import Reaction
 from tests.account_area.second_factors import add_app
 from tests.admin.bystanders import Unchanged
@@ -210,7 +210,7 @@ def test_an_export_is_asked_for_made_and_downloaded(client: Client, person: Acco
     waiting = client.get(path)
     assert (waiting["Refresh"], waiting.content.count(b"<progress")) == ("3", 1)
     assert client.get(f"{path}{PersonExport.objects.get().pk}/").status_code == 404
-    run_due_jobs()
+    run_due("exports")
     ready = client.get(path)
     assert "Refresh" not in ready
     response = client.get(f"{path}{PersonExport.objects.get().pk}/")
@@ -221,7 +221,7 @@ def test_an_export_is_asked_for_made_and_downloaded(client: Client, person: Acco
     assert "export/index.html" in zipfile.ZipFile(io.BytesIO(data)).namelist()
     for _ in range(2):
         client.post(path)
-        run_due_jobs()
+        run_due("exports")
     assert client.post(path).status_code == 429
 
 

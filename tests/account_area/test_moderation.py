@@ -138,6 +138,16 @@ def test_a_community_is_created_once_where_that_is_open(client: Client, settings
     assert "<input" not in html(client, "/account/communities/new/").split("<main")[1]
 
 
+def test_the_list_begins_with_what_waits(client: Client, community: Community) -> None:
+    assert "Nothing waits for approval" in html(client, path(community))
+    reported(community, content="Reported text")
+    assert "Reported text" in html(client, path(community))
+    assert "Nothing waits for approval" in html(client, path(community), state="pending")
+    MessageFactory(community=community, status="pending", content="Pending text")
+    page = html(client, path(community))
+    assert ("Pending text" in page, "Reported text" in page) == (True, False)
+
+
 def test_a_card_has_the_text_its_context_and_its_reports(client: Client, community: Community) -> None:
     parent = MessageFactory(community=community, content="What the *parent* says")
     reported(community, parent=parent, content="**Bold** <script>alert(1)</script>")
@@ -145,7 +155,7 @@ def test_a_card_has_the_text_its_context_and_its_reports(client: Client, communi
     assert "<strong>Bold</strong> &lt;script&gt;" in page
     assert "What the parent says" in page
     assert "&lt;b&gt;Again&lt;/b&gt;" in page
-    assert "Here: 1 published, 0 pending, 0 hidden" in page
+    assert "Posts by them in this community: 1 published, 0 pending, 0 hidden" in page
 
 
 def test_a_long_text_is_cut_in_the_list_and_whole_on_its_page(client: Client, community: Community) -> None:

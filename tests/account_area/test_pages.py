@@ -14,20 +14,21 @@ from django.utils import translation
 import config.urls  # noqa: F401  imports every class of refusals
 from account_area.forms import SENTENCES, sentence
 from account_area.templatetags import account_area as filters
+from agents.services import reject_request
 from kernel.api.exceptions import ApiError
 from messaging.models import Account
 from messaging.posts.exceptions import EmptyMessage
-from tests.agents.factories import agent_with_token
-from tests.factories import MessageFactory
+from tests.agents.factories import ApprovedFactory, RequestFactory, agent_with_token
+from tests.embeds.making import an_embed
+from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 
 pytestmark = pytest.mark.django_db
 HOME = "/account/"
 # Codes that no page of the account area answers with, or that its forms have sentences of their own for.
 OF_THE_API_AND_THE_ADMIN = {
     "nothing_to_trust",
-    *("account_being_erased", "agent_community_not_allowed", "agent_rate_limited", "agent_route_not_allowed"),
+    *("account_being_erased", "agent_rate_limited", "agent_route_not_allowed"),
     *(
-        "agent_scope_missing",
         "approval_in_use",
         "community_mismatch",
         "community_needed",
@@ -37,10 +38,11 @@ OF_THE_API_AND_THE_ADMIN = {
     *("embed_not_active", "file_refused", "idempotency_in_progress", "idempotency_key_reused", "import_undone"),
     "other_hosts",
     *("internal_error", "invalid_credentials", "invalid_emoji", "invalid_idempotency_key", "invalid_input"),
-    *("invalid_payload", "invalid_second_factor", "invalid_token", "invalid_url", "job_finished"),
+    *("invalid_payload", "invalid_second_factor", "invalid_token", "invalid_url", "job_ended", "job_finished"),
     *("length_required", "not_acceptable", "not_authenticated", "own_account", "panel_required"),
     *("panel_session_ended", "parent_not_found", "quote_not_found", "recent_sign_in_required"),
     *("second_factor_required", "streams_disabled", "super_admin_required", "token_expired", "token_revoked"),
+    "agent_suspended",
     *("too_many_emoji", "too_many_rows", "too_many_streams", "undo_too_late", "unknown_format", "unknown_page"),
     # Errors of RFC 6749 and RFC 8628, for programs.
     *("access_denied", "authorization_pending", "expired_token", "invalid_grant", "invalid_scope"),
@@ -83,6 +85,31 @@ def test_writes_of_a_person_are_throttled_and_reads_are_not(client: Client, sett
     assert client.get(HOME).status_code == 200
 
 
+def test_the_first_page_shows_what_a_person_has_and_explains_it_to_who_has_nothing(
+    client: Client, person: Account, django_assert_max_num_queries: Any
+) -> None:
+    bystander = PersonFactory()
+    an_embed(bystander, name="Not mine")
+    agent_with_token(agent_handle="not_mine", requester=bystander)
+    assert "Bring an agent" in client.get(HOME).content.decode()
+    for n in range(3):
+        an_embed(person, name=f"Harbour {n}")
+        agent_with_token(agent_handle=f"helper_{n}", agent_name=f"Helper {n}", requester=person)
+    ApprovedFactory(agent_handle="tokenless", requester=person)
+    waiting = RequestFactory(agent_name="Waiting one", requester=person)
+    reject_request(
+        request_id=RequestFactory(agent_name="Refused one", requester=person).pk, by=SuperAdminFactory(), reason="No."
+    )
+    with django_assert_max_num_queries(9):
+        page = client.get(HOME).content.decode()
+    for text in ("Harbour 2", "Helper 2", "Waiting one", "Needs a token", "Not seen yet: add the code"):
+        assert text in page, text
+    for text in ("Bring an agent", "Not mine", "not_mine", "Refused one"):
+        assert text not in page, text
+    assert page.count("/tokens/new/") == 1
+    assert reverse("account_agent_request", args=[waiting.pk]) in page
+
+
 def test_a_page_is_not_stored_and_has_the_strict_policy(client: Client) -> None:
     response = client.get(HOME)
     assert response.status_code == 200
@@ -123,8 +150,8 @@ def test_another_method_and_nul_are_refused_with_a_page(client: Client) -> None:
     assert response["Content-Type"].startswith("text/html")
 
 
-def test_the_first_page_needs_five_queries_at_most(client: Client, django_assert_max_num_queries: object) -> None:
-    with django_assert_max_num_queries(5):  # type: ignore[operator]
+def test_the_first_page_needs_eight_queries_at_most(client: Client, django_assert_max_num_queries: object) -> None:
+    with django_assert_max_num_queries(8):  # type: ignore[operator]
         assert client.get(reverse("account")).status_code == 200
 
 

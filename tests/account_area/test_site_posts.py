@@ -201,7 +201,7 @@ def test_a_community_without_a_site_of_the_person_is_decided_on_its_own_page(
         place = create_community(owner=SuperAdminFactory(), name=f"Place {number}")
         Moderator.objects.create(community=place, account=person)
         MessageFactory(community=place, status=PENDING)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(10):
         assert html(client, HOME).count("?state=pending") == 20
 
 

@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver
 
 from agents.services import reject_request
+from kernel.jobs.queue import enqueue
 from messaging.accounts.sign_ins import log_sign_in
 from messaging.models import Account, Door, Factor, WebhookTarget
 from messaging.moderation.bulk_jobs import start_job
@@ -60,6 +61,7 @@ class EveryPage:
         a_webhook(self.holder)
         create_webhook(owner=embed.owner, target_kind=WebhookTarget.EMBED, target_id=embed.pk, url=GLOBAL_URL)
         self._add_import(boss)
+        enqueue("prune")
 
     def _add_import(self, boss: Account) -> None:
         Move.objects.create(
@@ -133,7 +135,7 @@ def _filled(path: str, model: Any) -> Iterator[str]:
         yield f"/admin/record/{UUID(int=0)}/"
     else:
         for pk in model._default_manager.values_list("pk", flat=True):
-            yield path.replace("<uuid:pk>", str(pk)).replace("<path:object_id>", str(pk))
+            yield re.sub("<(uuid:pk|int:pk|path:object_id)>", str(pk), path)
 
 
 def snapshot() -> dict[str, Any]:

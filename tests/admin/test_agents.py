@@ -268,7 +268,7 @@ def test_calls_with_a_revoked_token_are_counted(holder: TokenHolder) -> None:
     holder.api.get("/v1/agent/self")
     revoke_token(token_id=holder.token.pk, by=boss)
     holder.api.post("/admin/logout/")
-    assert counts(holder) == {("getAgentSelf", "token_revoked"): 1, ("", "token_revoked"): 1}
+    assert counts(holder) == {("getAgentSelf", "agent_suspended"): 1, ("", "token_revoked"): 1}
 
 
 def test_soft_throttle_limits_the_counted_calls(holder: TokenHolder, settings: Any) -> None:

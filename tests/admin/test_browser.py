@@ -190,7 +190,7 @@ def test_approve_by_keyboard_only(page: Page) -> None:
     page.goto(path_of(agent_request))
     tab_to(page, "write posts")
     page.keyboard.press("Space")
-    tab_to(page, "Approve")
+    tab_to(page, "Approve A")
     page.keyboard.press("Enter")
     expect_message(page, "granted: reply, quote, react in every community.")
     assert Agent.objects.get().scopes == ["reply", "quote", "react"]
@@ -302,7 +302,7 @@ def test_a_request_for_every_community_is_narrowed_in_the_list(page: Page) -> No
     page.goto(path_of(AgentRequest, "changelist") + PENDING)
     page.keyboard.press("o")
     page.get_by_label("Communities; none: every community").select_option("Chosen")
-    page.get_by_role("button", name="Approve @first_one").click()
+    page.get_by_role("region", name="Decide on the current row").get_by_role("button", name="Approve").click()
     expect(page.get_by_text("0 agent requests", exact=True)).to_be_visible()
     assert Agent.objects.get().community_ids == [chosen.pk]
 
@@ -448,7 +448,7 @@ def test_posts_are_decided_in_their_list(page: Page) -> None:
     first = MessageFactory(status="pending", content="First words")
     second = MessageFactory(status="pending", content="Second words")
     page.goto(path_of(Message, "changelist") + PENDING)
-    page.get_by_role("row", name="First words").get_by_role("button", name="Hide").click()
+    page.get_by_role("region", name="Decide on the current row").get_by_role("button", name="Hide").click()
     page.get_by_label("Reason").fill("Rude.")
     page.keyboard.press("Enter")
     expect(page.locator(".decision-done")).to_contain_text("hidden")
@@ -500,16 +500,12 @@ def test_a_dismissal_of_reports_is_undone_by_a_key(page: Page) -> None:
     assert Report.objects.filter(closed_at=None).count() == 2
 
 
-@pytest.mark.parametrize("minutes", [0, 60])
-def test_the_page_of_a_job_shows_its_progress(page: Page, boss: Any, settings: Any, minutes: int) -> None:
-    """Without a scheduler the open page carries it out."""
-    settings.HOUSEKEEPING_MINUTES = minutes
+def test_the_page_of_a_job_shows_its_progress(page: Page, boss: Any) -> None:
     ids = [request.pk for request in RequestFactory.create_batch(5)]
     job = start_job(kind="agents.agentrequest:reject", label="Reject 5", ids=ids, by=boss, reason="Spam.")
     page.goto(path_of(job))
-    if minutes:
-        expect(page.locator(".job-text")).to_have_text("0 of 5 done")
-        run_to_end(job.pk)
+    expect(page.locator(".job-text")).to_have_text("0 of 5 done")
+    run_to_end(job.pk)
     expect(page.get_by_text("5 of 5 done")).to_be_visible()
     expect(page.get_by_role("link", name="Undo…")).to_be_visible()
     assert BulkJob.objects.get().state == "finished"
@@ -528,3 +524,81 @@ def test_without_scripts_the_buttons_of_the_rows_decide(apart: Page) -> None:
     expect(apart.locator(".messagelist")).to_contain_text("pending again")
     first.refresh_from_db()
     assert first.status == "pending"
+
+
+def test_the_last_decision_is_undone_after_the_list_is_empty(page: Page) -> None:
+    request = RequestFactory(agent_handle="only_one")
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    expect_current(page, str(request))
+    page.keyboard.press("a")
+    expect(page.locator(".recent-decision")).to_contain_text(f"{request}: approved")
+    page.keyboard.press("u")
+    expect(page.locator(".messagelist")).to_contain_text("pending again")
+    request.refresh_from_db()
+    assert request.status == "pending"
+
+
+def test_the_keys_of_the_list_decide_on_the_page_of_a_request(page: Page) -> None:
+    first, second = RequestFactory(agent_handle="first_one"), RequestFactory(agent_handle="second_one")
+    page.goto(path_of(first))
+    page.keyboard.press("r")
+    expect(page.get_by_label("Reason", exact=True)).to_be_focused()
+    page.keyboard.type("a u r")
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("r")
+    page.wait_for_url(f"**{path_of(second)}**")
+    page.keyboard.press("u")
+    page.wait_for_url(f"**{path_of(first)}**")
+    page.keyboard.press("a")
+    page.wait_for_url(f"**{path_of(second)}**")
+    for row in (first, second):
+        row.refresh_from_db()
+    assert (first.status, second.status) == ("approved", "pending")
+
+
+def test_the_current_row_has_the_focus_and_its_buttons_are_in_the_bar(page: Page) -> None:
+    first, second = RequestFactory(agent_handle="first_one"), RequestFactory(agent_handle="second_one")
+    page.goto(path_of(AgentRequest, "changelist") + PENDING)
+    expect_current(page, str(first))
+    page.keyboard.press("j")
+    row = page.get_by_role("row", name="@second_one")
+    expect(row).to_be_focused()
+    expect(row).to_have_attribute("aria-current", "true")
+    expect(page.locator("[aria-current=true][tabindex]")).to_have_count(1)
+    expect(row.get_by_role("button", name=f"Approve {second}")).to_be_hidden()
+    # A row that is not current is decided by one click.
+    other = page.get_by_role("row", name="@first_one")
+    other.hover()
+    other.get_by_role("button", name="Approve").click()
+    expect(page.locator(".decision-done")).to_contain_text(f"{first}: approved")
+
+
+@on_a_phone
+def test_a_list_begins_high_on_a_phone_and_its_filters_are_a_sheet(page: Page) -> None:
+    MessageFactory.create_batch(3, status="pending")
+    page.goto(path_of(Message, "changelist") + PENDING)
+    bar = page.locator(".decision-bar")
+    expect(bar).to_be_visible()
+    assert page.locator("#result_list tbody tr").first.bounding_box()["y"] < 240  # type: ignore[index]
+    assert bar.bounding_box()["height"] < 70  # type: ignore[index]
+    page.get_by_text("Filters", exact=True).click()
+    hidden = page.get_by_role("link", name="Hidden (0)")
+    expect(hidden).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(hidden).to_be_hidden()
+    expect(page.get_by_text("Filters", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", level=1).click()
+    expect(hidden).to_be_hidden()
+    page.get_by_text("Filters", exact=True).click()
+    hidden.click()
+    expect(page.get_by_role("link", name="Remove the filter status: Hidden (0)")).to_be_visible()
+
+
+def test_equal_names_of_communities_have_their_slugs(page: Page) -> None:
+    names = [CommunityFactory(name="Harbour", slug=slug) for slug in ("harbour", "harbour-two")]
+    request = RequestFactory(community_ids=[community.pk for community in names])
+    for path in (path_of(request), path_of(Message, "changelist")):
+        page.goto(path)
+        for text in ("Harbour (harbour)", "Harbour (harbour-two)"):
+            assert page.get_by_text(text).count() == 1, path

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from html import unescape
 from io import StringIO
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,15 +15,16 @@ import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
-from django.db import transaction
-from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
+from procrastinate.contrib.django.models import ProcrastinateJob
 
 from agents.models import Agent, AgentRequest
 from agents.services import approve_request, reject_request
 from kernel.admin.changelists import returning
+from kernel.jobs import queue
 from kernel.jobs.leases import take
+from kernel.jobs.queue import run_due
 from messaging.accounts.services import suspend_person
 from messaging.management.actor import get_actor
 from messaging.models import Account, BulkJob, JobState, Message, PostsChoice, Report
@@ -33,7 +33,7 @@ from messaging.moderation.bulk_jobs import continue_job, start_job, start_on_pos
 from messaging.moderation.exceptions import JobFinished, JobNotUndoable, TooManyRows
 from messaging.moderation.lists.jobs import refusals_of
 from messaging.moderation.lists.many import ManyRowsAdmin
-from messaging.moderation.lists.running import run_slice, run_soon, run_to_end
+from messaging.moderation.lists.running import run_slice, run_to_end
 from messaging.moderation.reporting import dismiss_reports, reopen_reports
 from messaging.moderation.services import approve_message, hide_message, restore_message, return_to_review
 from messaging.privacy.erasing import request_erasure
@@ -98,10 +98,8 @@ def test_a_whole_list_is_a_job_on_its_filtered_rows(
     )
     assert (job.kind, job.total, job.by_id, job.state) == (KIND, 5, boss.pk, "running")
     assert "0 of 5 done" in read(admin_client, job)
-    answer: dict[str, Any] = {"state": "running"}
-    # A slice ends after a second.
-    while answer["state"] == "running":
-        answer = admin_client.post(page(job, "run"), headers={"Accept": "application/json"}).json()
+    run_to_end(job.pk)
+    answer = admin_client.get(page(job, "progress")).json()
     assert (answer["state"], answer["done"], answer["text"]) == ("finished", 5, "5 of 5 done")
     assert {AgentRequest.objects.get(pk=row.pk).reason for row in requests} == {"Spam."}
     other.refresh_from_db()
@@ -185,7 +183,7 @@ def decided(client: Client, sent: dict[str, Any]) -> str:
 
 
 def test_the_lists_with_actions_take_many_rows() -> None:
-    bounded = {"Move", "BulkJob"}
+    bounded = {"Move", "BulkJob", "QueuedJob"}
     found = {
         model.__name__
         for model, rows in admin.site._registry.items()
@@ -280,7 +278,7 @@ def test_a_crash_in_the_middle_repeats_and_skips_no_row(boss: Account, monkeypat
 
 def test_another_process_that_has_the_lease_is_left_alone(boss: Account) -> None:
     job = a_job(RequestFactory.create_batch(1), boss)
-    take(BulkJob.objects.due())
+    take(BulkJob.objects.unleased())
     assert run_slice(job.pk).done == 0
     assert statuses() == {"pending"}
 
@@ -316,7 +314,7 @@ class TestJobsOfWhoCannotAct:
         return job
 
     def test_the_job_stops_and_the_history_says_why(self, job: BulkJob, admin_client: Client) -> None:
-        assert json.loads(output_of("run_desk_jobs", "--json")) == {"finished": 0}
+        assert run_due("desk_jobs") == 1
         job.refresh_from_db()
         assert (job.state, job.done, job.refused) == ("stopped", 1, 0)
         assert "Stopped (running → stopped): Who started it cannot decide any more." in read(admin_client, job)
@@ -429,7 +427,7 @@ def test_a_row_whose_decision_the_database_aborts_is_decided_again(boss: Account
 
 def test_the_command_finishes_what_no_page_carries_out(boss: Account) -> None:
     a_job(RequestFactory.create_batch(2), boss)
-    assert json.loads(output_of("run_desk_jobs", "--json")) == {"finished": 1}
+    assert output_of("run_job", "desk_jobs") == "desk_jobs: 1 done\n"
     assert statuses() == {"rejected"}
 
 
@@ -442,8 +440,7 @@ def test_a_job_that_cannot_go_on_prevents_no_later_one(boss: Account, monkeypatc
         return run_to_end(job_id, **options)
 
     monkeypatch.setattr("messaging.moderation.lists.running.run_to_end", run)
-    with pytest.raises(ArithmeticError):
-        call_command("run_desk_jobs")
+    call_command("run_job", "desk_jobs")
     later.refresh_from_db()
     assert later.state == JobState.FINISHED
 
@@ -463,60 +460,42 @@ def test_jobs_that_do_not_run_are_deleted_after_ninety_days_with_the_rows_that_t
     assert not ended.changed_rows.exists()
 
 
-@pytest.fixture
-def asked(settings: Any, tmp_path: Path) -> Path:
-    """The file that asks the scheduler for the jobs."""
-    settings.DATA_DIR = tmp_path
-    return tmp_path / "due" / "run_desk_jobs"
+def asked() -> list[str]:
+    return list(ProcrastinateJob.objects.filter(task_name="desk_jobs", status="todo").values_list("lock", flat=True))
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_scheduler_is_asked_for_each_job_that_an_admin_starts(asked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("empty_queue")
+def test_a_worker_is_asked_for_each_job_that_an_admin_starts(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("messaging.moderation.lists.many.BULK_MAX", 1)
-    boss, client = SuperAdminFactory(), Client()
-    client.force_login(boss)
     for handle in ("spam_1x", "spam_2x"):
         RequestFactory(agent_handle=handle)
-    confirm_all(client, "q=spam_", reason="Spam.")
-    asked.unlink()
+    confirm_all(admin_client, "q=spam_", reason="Spam.")
     job = BulkJob.objects.get()
-    decide(client, job, "stop")
-    assert not asked.exists()
-    decide(client, job, "continue")
-    asked.unlink()
-    run_to_end(job.pk)
-    decide(client, job, "undo")
-    assert asked.exists()
+    assert asked() == [f"desk_jobs {job.pk}"]
+    decide(admin_client, job, "stop")
+    decide(admin_client, job, "continue")
+    # It waits already.
+    assert asked() == [f"desk_jobs {job.pk}"]
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_rolled_back_decision_asks_for_nothing(asked: Path) -> None:
-    with transaction.atomic():
-        run_soon()
-        transaction.set_rollback(True)
-    assert not asked.exists()
-
-
-def test_the_page_of_a_job_shows_the_progress_and_leaves_the_work_to_the_scheduler(
-    admin_client: Client, boss: Account, settings: Any
+def test_the_page_of_a_job_shows_the_progress_and_leaves_the_work_to_a_worker(
+    admin_client: Client, boss: Account
 ) -> None:
     job = a_job(RequestFactory.create_batch(2), boss)
     run_slice(job.pk, seconds=-1)
     shown = admin_client.get(page(job, "progress")).json()
     assert (shown["state"], shown["done"], shown["total"], shown["text"]) == ("running", 1, 2, "1 of 2 done")
     assert sorted(statuses()) == ["pending", "rejected"]
-    assert "data-drives" not in read(admin_client, job)
-    settings.HOUSEKEEPING_MINUTES = 0
-    assert "data-drives" in read(admin_client, job)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_command_goes_on_when_the_lease_of_a_dead_process_has_expired() -> None:
-    a_job(RequestFactory.create_batch(1), SuperAdminFactory())
-    held = take(BulkJob.objects.due())
-    assert held is not None
-    BulkJob.objects.filter(pk=held.pk).update(leased_until=Now() + timedelta(seconds=1))
-    call_command("run_desk_jobs", stdout=StringIO())
+def test_a_worker_goes_on_with_the_job_of_a_dead_process() -> None:
+    job = a_job(RequestFactory.create_batch(1), SuperAdminFactory())
+    assert take(BulkJob.objects.all()) is not None
+    assert run_due("desk_jobs") == 0
+    queue.run("desk_jobs", job.pk)
     assert statuses() == {"rejected"}
 
 
@@ -692,7 +671,7 @@ class TestInterruptions:
         assert sum(status == "hidden" for status in statuses_of(rows)) == 2
         done = run_to_end(job.pk)
         assert (done.done, statuses_of(rows)) == (5, ["hidden"] * 5)
-        monkeypatch.setattr("messaging.moderation.lists.jobs.run_slice", lambda pk: run_slice(pk, seconds=-1))
+        monkeypatch.setattr("messaging.moderation.lists.running.run_slice", lambda pk: run_slice(pk, seconds=-1))
         decide(admin_client, job, "undo")
         undoing = BulkJob.objects.latest("created_at")
         crash(undoing, monkeypatch)

@@ -20,10 +20,10 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from desk.records import decisions
 from kernel.admin.audit import entries_about, log_decision, log_entries_about
+from kernel.jobs.queue import run_due
 from messaging.models import Account, Message, PostsChoice
 from messaging.moderation.services import approve_message
 from messaging.privacy.erasing import request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from tests.admin.bystanders import Unchanged
 from tests.admin.every_page import session_of
 from tests.admin.pages import read
@@ -148,7 +148,7 @@ def test_an_erasure_that_leaves_the_posts_removes_texts_and_reasons(approved: Me
     log_decision(by=SuperAdminFactory(), about=approved, verb="Hidden", reason="Rude.")
     Message.objects.filter(pk=approved.pk).update(status="deleted", content="")
     request_erasure(person=approved.author, posts=PostsChoice.ANONYMOUS, by=approved.author, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     assert sorted(names_and_decisions(approved)) == [("", "Approved (pending → published)"), ("", "Hidden")]
 
 

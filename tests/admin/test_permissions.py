@@ -71,6 +71,7 @@ def test_only_models_of_this_project_are_registered() -> None:
     labels = {model._meta.label for model in admin.site._registry}
     assert labels == {
         *("admin.LogEntry", "agents.Agent", "agents.AgentRequest", "agents.AgentToken", "embeds.Embed"),
+        "jobs.QueuedJob",
         *("messaging.Account", "messaging.BulkJob", "messaging.Community", "messaging.Message", "messaging.Report"),
         *("messaging.ReadyReason", "messaging.SignIn", "messaging.Webhook", "moving.Move", "reactions.Reaction"),
     }

@@ -48,7 +48,7 @@ def test_the_list_counts_the_open_reports_and_lists_reported_posts(admin_client:
 
     def shown() -> list[str]:
         text = read(admin_client, Message, "changelist", reports="open")
-        assert any("2" in row for row in rows_of(text)) == ("Reported twice" in text)
+        assert any("2 open reports" in row for row in rows_of(text)) == ("Reported twice" in text)
         contents = Message.objects.order_by("pk").values_list("content", flat=True)
         return [content for content in contents if content in text]
 

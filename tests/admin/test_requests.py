@@ -67,7 +67,9 @@ def test_request_page_shows_the_requester_and_the_requested_grant(admin_client: 
         purpose="Translates <script>alert(1)</script> posts.\nPolitely.",
     )
     text = read(admin_client, agent_request)
-    assert "reply to posts, react with emoji" in text
+    # What is asked for is said once, by the boxes of the grant.
+    assert [text.count(words) for words in ("reply to posts", "react with emoji", "write posts")] == [1, 1, 0]
+    assert "Requested permissions" not in text
     assert "Harbour Gazette" in text
     assert f"{agent_request.requester}</a>" in text
     assert '<a href="https://example.com/&lt;b&gt;" rel="nofollow noopener noreferrer" target="_blank">' in text

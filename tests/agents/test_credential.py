@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from agents import tokens
 from agents.models import AgentToken
-from agents.services import freeze_agent, narrow_agent, unfreeze_agent
+from agents.services import freeze_agent, narrow_agent, revoke_token, unfreeze_agent
 from messaging.models import Account, PostsChoice
 from messaging.privacy.erasing import cancel_erasure, request_erasure
 from tests.agents.factories import TokenHolder, agent_with_token
@@ -91,14 +91,14 @@ def test_tokens_of_a_frozen_agent_are_401(holder: TokenHolder) -> None:
     admin = SuperAdminFactory()
     freeze_agent(agent=holder.agent, by=admin, reason="Looks odd.")
     response = holder.api.get(PUBLIC_READ)
-    assert (response.status, response.error) == (401, "token_revoked")
+    assert (response.status, response.error) == (401, "agent_suspended")
     unfreeze_agent(agent=holder.agent, by=admin)
     assert holder.api.get(SELF).status == 200
 
 
 def test_tokens_of_an_inactive_account_are_401(holder: TokenHolder) -> None:
     Account.objects.filter(pk=holder.agent.pk).update(is_active=False)
-    assert holder.api.get(PUBLIC_READ).error == "token_revoked"
+    assert holder.api.get(PUBLIC_READ).error == "agent_suspended"
 
 
 def test_a_token_whose_operator_waits_for_erasure_says_so(holder: TokenHolder) -> None:
@@ -106,7 +106,7 @@ def test_a_token_whose_operator_waits_for_erasure_says_so(holder: TokenHolder) -
     request_erasure(person=operator, posts=PostsChoice.ANONYMOUS, by=operator)
     for path in (SELF, PUBLIC_READ):
         refused = holder.api.get(path)
-        assert (refused.status, refused.error) == (401, "token_revoked")
+        assert (refused.status, refused.error) == (401, "agent_suspended")
         assert "operator has asked to be erased" in refused.json["message"]
         assert "erased" in refused.headers["WWW-Authenticate"]
     cancel_erasure(person=operator, by=operator)
@@ -117,7 +117,10 @@ def test_a_token_that_is_revoked_or_frozen_besides_does_not_wait_for_the_operato
     operator, admin = holder.request.requester, SuperAdminFactory()
     freeze_agent(agent=holder.agent, by=admin, reason="Looks odd.")
     request_erasure(person=operator, posts=PostsChoice.ANONYMOUS, by=operator)
-    assert "Stop using this token" in holder.api.get(SELF).json["message"]
+    suspended = holder.api.get(SELF)
+    assert (suspended.error, "operator has asked" in suspended.json["message"]) == ("agent_suspended", False)
+    revoke_token(token_id=holder.token.pk, by=admin)
+    assert holder.api.get(SELF).error == "token_revoked"
 
 
 def test_pepper_rotation_accepts_the_previous_pepper(holder: TokenHolder, settings: Any) -> None:

@@ -328,5 +328,6 @@ def test_a_trusted_proxy_names_the_id_of_a_hit(call: Call, settings: pytest.Monk
 def test_a_cached_response_links_to_the_description(call: Call) -> None:
     for _ in range(2):
         assert call("/v1/smart-tags").headers["Link"] == (
-            '</openapi.json>; rel="service-desc", </llms.txt>; rel="service-doc"'
+            '</openapi.json>; rel="service-desc", </llms.txt>; rel="service-doc", '
+            '</.well-known/api-catalog>; rel="api-catalog"'
         )

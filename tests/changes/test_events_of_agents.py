@@ -90,7 +90,7 @@ def test_narrowing_is_an_event_of_the_agent_and_its_operator(agent: TokenHolder,
 def test_freezing_is_an_event_of_the_agent_and_its_operator(agent: TokenHolder, boss: Account) -> None:
     for _ in range(2):
         freeze_agent(agent=agent.agent, by=boss, reason="Too loud")
-    assert agent.api.get("/v1/inbox").error == "token_revoked"
+    assert agent.api.get("/v1/inbox").error == "agent_suspended"
     unfreeze_agent(agent=agent.agent, by=boss)
     for caller in (agent.api, agent.operator):
         (event,) = events(caller)

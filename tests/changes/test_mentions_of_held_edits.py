@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from kernel.database.sql import database_now
+from kernel.jobs.queue import run_due
 from messaging.models import Account, Message, MessageVersion, PostsChoice
 from messaging.moderation.services import approve_message
 from messaging.posts.editing import VERSION_DAYS, prune
 from messaging.privacy.erasing import request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from tests.api import Api
 from tests.changes.inbox import types
 from tests.factories import CommunityFactory, PageFactory, PersonFactory, SuperAdminFactory
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 def erase_author(author: Account) -> None:
     request_erasure(person=author, posts=PostsChoice.ANONYMOUS, by=author, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
 
 
 def prune_versions(_author: Account) -> None:

@@ -21,6 +21,7 @@ from tests.cluster.postgres import Place
 from tests.cluster.runs import EXPLANATION, HEADINGS, Run
 from tests.cluster.stack import Host, Stack
 from tests.faults.environment import SETTINGS
+from tests.faults.jobs import Stage
 from tests.faults.load import PAUSE_SECONDS
 from tests.faults.releases import NEXT_RELEASE, migration
 from tests.faults.run import Writers
@@ -48,6 +49,16 @@ def primary_switched(stack: Stack) -> None:
     old.stop()
     stack.promote()
     stack.later(lambda: stack.postgres.rejoin(old))
+
+
+def switched_beside_jobs(stack: Stack) -> None:
+    """A job of each kind is running, or waits."""
+    jobs = Stage(stack.environment)
+    begun = jobs.django("begin()")
+    primary_switched(stack)
+    jobs.wait(lambda waiting: not waiting)
+    wrong = jobs.django(f"tell_wrong(**{begun})")
+    assert not wrong, wrong
 
 
 def standby_killed(stack: Stack) -> None:
@@ -109,6 +120,7 @@ def network_cut(stack: Stack) -> None:
 FAULTS: dict[Fault, int] = {
     primary_killed: 35,
     primary_switched: 15,
+    switched_beside_jobs: 3,
     standby_killed: 30,
     redis_failed_over: 40,
     pooler_restarted: 45,

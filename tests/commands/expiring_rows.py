@@ -195,8 +195,10 @@ def days_of_the_desk(_now: datetime) -> Callable[[], bool]:
 # By command of the housekeeping: makes rows that are not due, and returns whether these have not changed.
 NOT_DUE: dict[str, Callable[[datetime], Callable[[], bool]]] = {
     "announce_expiring_tokens": token_to_announce,
-    "person_jobs": jobs_of_people,
-    "run_imports": import_of_another_process,
+    "exports": jobs_of_people,
+    "records": lambda _now: lambda: True,
+    "erasures": lambda _now: lambda: True,
+    "imports": import_of_another_process,
     "roll_up_desk": days_of_the_desk,
 }
 # The other commands, and why they are not there.
@@ -204,7 +206,7 @@ NOT_BY_AGE = {
     "prune": "EXPIRING",
     "rollup_analytics": "it has a test of its own",
     "check_hosts": "without DOMAIN_CHECKS it does nothing; `tests/embeds/test_host_proofs.py` has a test",
-    "run_desk_jobs": "it waits for the lease of another process",
+    "desk_jobs": "it asks for no time",
     "make_partitions": "it deletes nothing, and makes partitions for three months",
 }
 # By function of PRUNERS: makes the rows, at a time of the database.

@@ -28,11 +28,11 @@ from embeds.analytics import ingest
 from embeds.models import DailySalt, DailyVisitors
 from kernel.api.jwt import RefreshToken
 from kernel.database.sql import database_now
+from kernel.jobs import queue
 from messaging.accounts.sessions import end_session, start_session
 from messaging.models import Account, Message, Report
 from messaging.moderation.reporting import dismiss_reports
 from messaging.moderation.services import hide_message
-from runtime import scheduler
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.commands.expiring_rows import EXPIRING, NOT_BY_AGE, NOT_DUE, OF_NO_AGE, WITHOUT_MODELS
@@ -114,10 +114,12 @@ def pruned(path: str, *, at: datetime) -> dict[str, int]:
 @pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
 def test_no_housekeeping_does_by_a_clock_that_is_ahead_what_is_not_due() -> None:
-    assert {*NOT_DUE, *NOT_BY_AGE} == set(scheduler.COMMANDS)
+    assert {*NOT_DUE, *NOT_BY_AGE} == set(queue.names())
     now = database_now()
     unchanged = {name: make(now) for name, make in NOT_DUE.items()}
-    program = f"from django.core.management import call_command; [call_command(name) for name in {list(NOT_DUE)}]"
+    program = (
+        f"from django.core.management import call_command; [call_command('run_job', name) for name in {list(NOT_DUE)}]"
+    )
     manage_ahead(8 * DAY, "shell", "--no-imports", "-c", program)
     assert [name for name, holds in unchanged.items() if not holds()] == []
 
@@ -235,12 +237,10 @@ HOST_CLOCK = {
     "embeds/models.py": "shows whether a host is proved; queries ask the database",
     "messaging/inbox/views.py": "shows the time in a pulse",
     "embeds/services.py": "when an embed was changed, which is shown",
-    "messaging/models/personal_data.py": "wakes a process, which asks the database",
     "messaging/privacy/archive.py": "times in an archive",
     "messaging/privacy/erasing.py": "when an erasure has begun, which is shown",
     "messaging/accounts/services.py": "the last sign-in, which is shown",
     "moving/exports/jsonl.py": "the time in an export",
-    "moving/uploads.py": "wakes a process, which asks the database",
 }
 
 

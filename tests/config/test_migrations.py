@@ -12,7 +12,7 @@ from django.db import connection
 
 APPS = (
     *("kernel/writes", "kernel/changes", "messaging", "agents", "reactions", "embeds", "mails", "moving", "oauth"),
-    *("account_area", "desk"),
+    *("account_area", "desk", "kernel/jobs"),
 )
 # In the format of `sha256sum`.
 LIST = Path(__file__).with_name("applied_migrations.txt")

@@ -78,6 +78,22 @@ class ExampleWorld:
         return TokenHolder(request, request.agent, token, value)
 
     @cached_property
+    def draft(self) -> Message:
+        return MessageFactory(
+            page=self.page,
+            author=self.agent.account,
+            author_kind="agent",
+            content=CONTENT,
+            status="pending",
+            operator_review="waiting",
+        )
+
+    def draft_of_its_id(self) -> Any:
+        """The examples of a path have one id for the agent and its post."""
+        Message.objects.filter(pk=self.draft.pk).update(id=self.agent.agent.pk)
+        return self.agent.agent.pk
+
+    @cached_property
     def program(self) -> OAuthClient:
         return program_let_in(self.agent.agent)[0]
 

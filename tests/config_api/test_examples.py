@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import orjson
 import pytest
 
-from agents.serializers import EXAMPLE_PREFIX, EXAMPLE_TOKEN
+from agents.serializers import EXAMPLE_AGENT, EXAMPLE_PREFIX, EXAMPLE_TOKEN
 from embeds.host_views import EXAMPLE_VALUE
 from embeds.models import VALUE
 from kernel.api.openapi.example_values import CURSOR, ID, JWT, TIME
@@ -148,6 +148,10 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "listAgentTokens": lambda world: Call(world.person, world.agent.token.pk),
     "revokeAgentToken": lambda world: Call(world.person, world.agent.token.pk),
     "rotateAgentToken": lambda world: Call(world.person, world.agent.token.pk),
+    "setAgentReview": lambda world: Call(world.person, world.agent.account.pk),
+    "listAgentDrafts": lambda world: Call(world.person, world.draft.author_id),
+    "releaseDraft": lambda world: Call(world.person, world.draft_of_its_id()),
+    "rejectDraft": lambda world: Call(world.person, world.draft_of_its_id()),
     "deleteAgent": lambda world: Call(world.person, world.agent.account.pk),
     "getAgent": lambda world: Call(Api(), world.agent.account.pk),
     "getAgentSelf": lambda world: Call(world.agent.api),
@@ -192,6 +196,9 @@ def test_the_example_of_a_request_gets_the_example_of_its_response(name: str, se
         assert expected["smartTags"][0] in real["smartTags"], "the example is one of many"
     elif name == "editMessage":
         assert real == expected | {"editedAt": TIME}, "the example of a message was never edited"
+    elif name == "listAgentDrafts":
+        waiting = {"author": EXAMPLE_AGENT | {"id": ID}, "status": "pending", "pendingFor": "operator"}
+        assert real == expected | {"messages": [expected["messages"][0] | waiting]}, "the example is a person's post"
     else:
         assert real == expected
 

@@ -12,7 +12,7 @@ from django.urls import include, path
 from tests.factories import PersonFactory
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
-HTML, JSON = "text/html; charset=utf-8", "application/json"
+HTML, JSON, PROBLEM = "text/html; charset=utf-8", "application/json", "application/problem+json"
 
 
 def get(url: str, accept: str | None = BROWSER, method: str = "GET", **headers: str) -> Any:
@@ -93,6 +93,25 @@ def test_the_page_is_in_the_language_of_the_browser() -> None:
     page = get("/nowhere", **{"Accept-Language": "ar-EG, en;q=0.4"})
     assert b'lang="ar" dir="rtl"' in page.content
     assert page["Vary"] == "Accept, Accept-Language"
+
+
+@pytest.mark.django_db
+def test_a_refusal_has_the_form_of_rfc_9457_where_accept_names_it() -> None:
+    for url, status in (("/v1/agent/self", 401), ("/api/messages", 400), ("/v2/none", 404), ("/nowhere", 404)):
+        plain = get(url, JSON)
+        for accept in (PROBLEM, f"{PROBLEM}, {JSON}", f"{JSON};q=0.5, {PROBLEM};q=0.6", f"*/*, {PROBLEM};q=0.1"):
+            problem = get(url, accept)
+            assert (problem.status_code, problem["Content-Type"]) == (status, PROBLEM), (url, accept)
+            assert "Accept" in problem["Vary"]
+            body = problem.json()
+            assert (body["type"], body["status"], body["detail"]) == (body["docs"], status, body["message"])
+            assert body["title"].lower().replace(" ", "_") == body["error"]
+            assert body["requestId"] == problem["X-Request-ID"]
+            assert body.keys() - {"type", "title", "status", "detail"} == plain.json().keys()
+        for accept in (f"{PROBLEM};q=0", f"{JSON}, {PROBLEM};q=0.9", "*/*", "application/*"):
+            assert get(url, accept)["Content-Type"] == JSON, (url, accept)
+    assert get("/nowhere", f"text/html, {PROBLEM};q=0.5")["Content-Type"] == HTML
+    assert get("/v1/smart-tags", PROBLEM)["Content-Type"] == JSON
 
 
 def broken(request: HttpRequest) -> HttpResponse:

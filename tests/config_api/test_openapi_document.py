@@ -33,6 +33,7 @@ def test_the_introduction_lists_every_code_of_401() -> None:
     refused = [re.findall(r"`(\w+)`", operation["responses"]["401"]["description"]) for operation in operations]
     assert {code for codes in refused for code in codes} == {
         *("not_authenticated", "invalid_token", "token_expired", "token_revoked", "invalid_credentials"),
+        "agent_suspended",
         *("second_factor_required", "invalid_second_factor", "panel_session_ended"),
     }
     assert all(f"`{code}`" in described["info"]["description"] for codes in refused for code in codes)

@@ -96,7 +96,12 @@ def test_the_view_alone_answers_as_django_does(name: str, read: Reader) -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [{"REQUEST_METHOD": "HEAD"}, {"HTTP_AUTHORIZATION": "Bearer x"}, {"HTTP_HOST": "other.example"}],
+    [
+        {"REQUEST_METHOD": "HEAD"},
+        {"HTTP_AUTHORIZATION": "Bearer x"},
+        {"HTTP_HOST": "other.example"},
+        {"HTTP_ACCEPT": "application/problem+json"},
+    ],
 )
 def test_other_requests_enter_django(other: dict[str, str], read: Reader) -> None:
     address = READS["getMessage"][0](ExampleWorld())

@@ -14,6 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.services import freeze_agent
+from kernel.jobs.queue import run_due
 from kernel.personal_data import Subject
 from messaging.models import Account, AccountRecord, AccountRecordPart
 from messaging.models.personal_data import EXPORT_LIFETIME
@@ -21,7 +22,6 @@ from messaging.moderation.services import hide_message
 from messaging.privacy import erasers, exports
 from messaging.privacy.archive import write_archive
 from messaging.privacy.exports import exports_of
-from messaging.privacy.jobs import run_due_jobs
 from tests.admin.pages import page
 from tests.agents.factories import agent_with_token
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
@@ -120,7 +120,7 @@ def test_a_large_record_is_made_in_the_background_for_who_has_asked_for_it(
     download = f"{PATH}{record.pk}/"
     assert admin_client.get(download).status_code == 404
     assert "0 %" in admin_client.get(PATH).content.decode()
-    assert run_due_jobs()["records"] == 1
+    assert run_due("records") == 1
     assert download in admin_client.get(PATH).content.decode()
     response = admin_client.get(download)
     assert response.headers["Content-Disposition"].startswith(f'attachment; filename="record-{large.handle}-')
@@ -136,7 +136,7 @@ def record_size(record: AccountRecord) -> int:
 
 def test_nobody_else_sees_or_downloads_a_large_record(admin_client: Client, large: Account) -> None:
     admin_client.post(PATH, {"account": large.handle, "reason": "A court asks."})
-    run_due_jobs()
+    run_due("records")
     record = AccountRecord.objects.get()
     for account, status in ((SuperAdminFactory(), 404), (large, 403)):
         client = Client()
@@ -152,7 +152,7 @@ def test_a_large_record_is_deleted_after_seven_days_and_with_its_account(
     admin_client: Client, boss: Account, large: Account
 ) -> None:
     admin_client.post(PATH, {"account": large.handle, "reason": "A court asks."})
-    run_due_jobs()
+    run_due("records")
     later = timezone.now() + EXPORT_LIFETIME + timedelta(seconds=5)
     assert [exports.prune_records(now=at, dry_run=True)["records of accounts"] for at in (timezone.now(), later)] == [
         0,
@@ -161,7 +161,7 @@ def test_a_large_record_is_deleted_after_seven_days_and_with_its_account(
     exports.prune_records(now=later, dry_run=False)
     assert not AccountRecordPart.objects.exists()
     admin_client.post(PATH, {"account": large.handle, "reason": "Again."})
-    run_due_jobs()
+    run_due("records")
     subject = Subject(account_ids=[large.pk], handles=[large.handle], heirs={}, delete_posts=False)
     assert [erasers.exports(subject) for _ in range(2)] == [1, 0]
     assert not AccountRecordPart.objects.exists()

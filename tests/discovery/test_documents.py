@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import zipfile
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from io import BytesIO
 from typing import Any
 from urllib.robotparser import RobotFileParser
 
@@ -12,11 +16,16 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
 from config import env
+from config.version import VERSION
 from kernel.api.operations import all_operations
+from kernel.discovery.client import install_command, wheel
 from kernel.discovery.texts import security_txt
+from tests.service import ROOT
 
 pytestmark = pytest.mark.django_db
+SOURCES = ROOT / "clients/python/src"
 DOCUMENTS = ["/llms.txt", "/skill.md", "/robots.txt", "/openapi.json", "/.well-known/api-catalog", "/api/schema/"]
+DOCUMENTS += ["/.well-known/mcp.json", "/.well-known/agent-skills/index.json"]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +42,10 @@ def test_the_start_page_has_the_form_that_the_client_prefers(client: Client, acc
     answer = client.get("/", headers={"Accept": accept})
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, media_type)
     assert answer.headers["Vary"] == ("Accept, Accept-Language" if "html" in media_type else "Accept")
-    assert answer.headers["Link"] == '</openapi.json>; rel="service-desc", </llms.txt>; rel="service-doc"'
+    assert answer.headers["Link"] == (
+        '</openapi.json>; rel="service-desc", </llms.txt>; rel="service-doc", '
+        '</.well-known/api-catalog>; rel="api-catalog"'
+    )
 
 
 def test_the_addresses_are_served(client: Client, settings: Any) -> None:
@@ -112,6 +124,69 @@ def test_the_catalog_links_to_what_is_served(client: Client, settings: Any) -> N
         for link in api[relation]:
             served = client.get(link["href"].removeprefix(settings.BASE_URL), headers={"Accept": link["type"]})
             assert served.status_code == 200, link
+
+
+def test_the_card_of_the_mcp_server_says_where_and_how_to_connect(client: Client) -> None:
+    card = client.get("/.well-known/mcp.json").json()
+    assert card["serverInfo"] == {"name": "community-messaging", "title": "Community Messaging", "version": VERSION}
+    assert card["transport"] == {"type": "streamable-http", "endpoint": "/mcp"}
+    assert card["authentication"]["required"] is False
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    opened = client.post(card["transport"]["endpoint"], message, content_type="application/json")
+    assert opened.json()["result"]["instructions"].startswith(card["instructions"])
+
+
+def test_the_entry_for_registries_names_this_version_and_fits_their_limits() -> None:
+    entry = json.loads((ROOT / "clients/mcp/server.json").read_text())
+    assert entry["version"] == VERSION
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
+    assert len(entry["description"]) <= 100
+    (remote,) = entry["remotes"]
+    assert (remote["type"], remote["url"]) == ("streamable-http", "https://{host}/mcp")
+    assert set(remote["variables"]) == {"host"}
+    assert remote["headers"][0]["isSecret"]
+
+
+def test_the_index_of_skills_has_the_digest_of_what_it_leads_to(client: Client, settings: Any) -> None:
+    (skill,) = client.get("/.well-known/agent-skills/index.json").json()["skills"]
+    served = client.get(skill["url"].removeprefix(settings.BASE_URL)).content
+    assert skill["digest"] == f"sha256:{sha256(served).hexdigest()}"
+    assert f"name: {skill['name']}\ndescription: {skill['description']}\n" in served.decode()
+    assert (skill["type"], skill["name"]) == ("skill-md", "community-messaging")
+
+
+def test_the_wheel_of_the_client_is_the_same_in_every_process_and_has_its_command(client: Client) -> None:
+    name = "community_messaging_client-1.0.0-py3-none-any.whl"
+    served = client.get(f"/clients/python/{name}")
+    assert served.headers["Content-Type"] == "application/zip"
+    archive = zipfile.ZipFile(BytesIO(served.content))
+    sources = {str(file.relative_to(SOURCES)) for file in SOURCES.rglob("*.py")}
+    assert sources <= set(archive.namelist())
+    entries = archive.read("community_messaging_client-1.0.0.dist-info/entry_points.txt")
+    assert b"cm=community_messaging.cli:main" in entries
+    wheel.cache_clear()
+    assert wheel() == (name, served.content)
+    assert client.get(f"/clients/python/{name}", headers={"If-None-Match": served.headers["ETag"]}).status_code == 304
+    for other in ("community_messaging_client-0.9.0-py3-none-any.whl", "pyproject.toml", "..%2Fpyproject.toml"):
+        assert client.get(f"/clients/python/{other}").status_code == 404, other
+    assert client.post(f"/clients/python/{name}").status_code == 405
+    assert install_command() in client.get("/skill.md").content.decode()
+
+
+class TestContentSignal:
+    def test_is_that_of_the_setting(self, client: Client, settings: Any) -> None:
+        lines = client.get("/robots.txt").content.decode().splitlines()
+        assert f"Content-Signal: {settings.CONTENT_SIGNAL}" in lines
+        assert lines.index("User-agent: *") < lines.index(f"Content-Signal: {settings.CONTENT_SIGNAL}")
+
+    def test_has_known_preferences_only(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for value in ("search=maybe", "train=no", "search=yes,", "search=yes\nAllow: /", "ai-train"):
+            monkeypatch.setenv("CONTENT_SIGNAL", value)
+            with pytest.raises(ImproperlyConfigured, match="CONTENT_SIGNAL"):
+                env.content_signal("CONTENT_SIGNAL", "")
+        monkeypatch.setenv("CONTENT_SIGNAL", "ai-train=no, search=yes")
+        assert env.content_signal("CONTENT_SIGNAL", "") == "ai-train=no, search=yes"
 
 
 class TestSecurityTxt:

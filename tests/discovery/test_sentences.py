@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +13,7 @@ import pytest
 from django.test import Client
 
 from kernel.api.exceptions.base import errors_by_code
+from kernel.discovery.client import install_command
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.embeds.making import a_widget_on
@@ -114,6 +117,22 @@ def a_post_with_the_community_of_the_page_is_in_its_widget(agent: Agent) -> None
     assert [each["id"] for each in listed] == [seen.json["id"]]
 
 
+def what_others_wrote_to_one_is_counted_and_listed(agent: Agent) -> None:
+    mine = agent.post("A question.").json["id"]
+    before = agent.api.get("/v1/me/pulse").json["unread"]
+    Agent().post("An answer.", parentId=mine)
+    assert agent.api.get("/v1/me/pulse").json["unread"] == before + 1
+    listed = agent.api.get("/v1/inbox", unread="true").json["events"]
+    assert (listed[-1]["type"], listed[-1]["aboutId"]) == ("reply", mine)
+
+
+def skill_md_installs_cm_and_its_library(_agent: Agent) -> None:
+    skill = Client().get("/skill.md").content.decode()
+    assert f"library `community_messaging` do all of this: `{install_command()}`" in skill
+    with zipfile.ZipFile(BytesIO(Client().get(urlsplit(install_command().split()[-1]).path).content)) as archive:
+        assert "community_messaging/cli/app.py" in archive.namelist()
+
+
 # Words of the document, and what they promise.
 SENTENCES: dict[str, Check] = {
     "Reading needs no credential": reads_without_a_credential,
@@ -128,6 +147,9 @@ SENTENCES: dict[str, Check] = {
     "Send `communityId` (of `communities` in normalizeUrl): most widgets show only posts of their community.": (
         a_post_with_the_community_of_the_page_is_in_its_widget
     ),
+    "`GET /v1/inbox?unread=true` lists, who wrote to you": what_others_wrote_to_one_is_counted_and_listed,
+    "`cm`: the same in a terminal; skill.md has the line that installs it": skill_md_installs_cm_and_its_library,
+    "`community_messaging`: the library for Python of `cm`": skill_md_installs_cm_and_its_library,
     "reactions in any 3,600 seconds": limits_are_those_of_the_token,
     "409 `idempotency_in_progress`, 429 or 503: wait `Retry-After` seconds": a_busy_key_says_when_to_retry,
     "Correct any other refusal before you send again": a_refusal_leaves_the_key_free,

@@ -18,14 +18,13 @@ from oauth import device_grants
 from oauth.models import DeviceGrant
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
-from tests.factories import PersonFactory, SuperAdminFactory
+from tests.factories import MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.service import ROOT
 
 STEP = re.compile(r"^```http\n(?P<request>.*?)^```$|`(?P<word>[A-Z_]+)` is `(?P<key>\w+)` of the answer", re.M | re.S)
 CAPITALS = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b")
 pytestmark = pytest.mark.django_db
-# Tokenizers need 3.5 to 4 characters a token for English text with a little JSON.
-CHARACTERS_PER_TOKEN = 3
+CHARACTERS_PER_TOKEN = 4
 PAGE_URL = "https://blog.example/posts/1"
 
 
@@ -132,9 +131,21 @@ def test_a_service_that_registers_nobody_says_so(settings: Any) -> None:
     assert "register" not in closed
 
 
-@pytest.mark.parametrize(("path", "tokens"), [("/llms.txt", 1000), ("/skill.md", 1500)])
+@pytest.mark.parametrize(("path", "tokens"), [("/llms.txt", 600), ("/skill.md", 1250)])
 def test_the_texts_are_short(path: str, tokens: int) -> None:
     assert len(text(path)) / CHARACTERS_PER_TOKEN < tokens
+
+
+def test_a_new_agent_reads_little_before_its_first_post() -> None:
+    """With its token: this text, and the answers to the calls that it names, on a page with posts."""
+    page = PageFactory(url=PAGE_URL)
+    for _ in range(2):
+        MessageFactory(page=page)
+    reader = Reader({"TOKEN": agent_with_token().value, "PAGE_URL": PAGE_URL, "KEY": "one", "YOUR_TEXT": "Hello."})
+    reader.follow(text("/llms.txt"))
+    assert len(reader.answers) <= 4
+    read = len(text("/llms.txt")) + sum(len(answer.body.decode()) for _request, answer in reader.answers)
+    assert read / CHARACTERS_PER_TOKEN < 1_500
 
 
 @pytest.mark.parametrize("path", ["/llms.txt", "/skill.md", "/robots.txt"])

@@ -13,6 +13,7 @@ from django.contrib.admin.models import LogEntry
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import F
 from django.utils import timezone
+from procrastinate.contrib.django.models import ProcrastinateJob
 
 from config import env
 from embeds import host_proofs
@@ -45,11 +46,6 @@ def names(settings: Any) -> Iterator[NameServer]:
     with name_server() as server:
         settings.DOMAIN_CHECKS, settings.DOMAIN_RESOLVER, settings.DOMAIN_TIMEOUT = True, server.address, 0.5
         yield server
-
-
-@pytest.fixture(autouse=True)
-def no_process(settings: Any) -> None:
-    settings.PERSON_JOBS = False
 
 
 @pytest.fixture
@@ -326,13 +322,10 @@ def test_a_look_is_asked_for_at_most_every_15_seconds(names: NameServer, proof: 
     assert ask_for_check(**ask).asked_at is not None
 
 
-def test_a_look_that_is_asked_for_is_in_a_process_after_the_commit(
-    proof: HostProof, moderator: Account, settings: Any, django_capture_on_commit_callbacks: Any
-) -> None:
-    settings.PERSON_JOBS = True
-    with django_capture_on_commit_callbacks() as callbacks:
-        ask_for_check(community_id=proof.community_id, host="blog.example", by=moderator)
-    assert [callback.args for callback in callbacks] == [("check_hosts",)]
+@pytest.mark.usefixtures("empty_queue")
+def test_a_look_that_is_asked_for_is_a_job(proof: HostProof, moderator: Account) -> None:
+    ask_for_check(community_id=proof.community_id, host="blog.example", by=moderator)
+    assert list(ProcrastinateJob.objects.values_list("task_name", "status")) == [("check_hosts", "todo")]
     proof.refresh_from_db()
     assert (proof.is_checking, proof.checked_at) == (True, None)
 

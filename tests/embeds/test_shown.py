@@ -16,6 +16,7 @@ from embeds.services import delete_embed, update_embed
 from kernel.changes import reading
 from kernel.changes.streams.events import render
 from kernel.changes.streams.opening import Source
+from kernel.jobs.queue import run_due
 from messaging.changes.items import items_of
 from messaging.changes.views import channel_of
 from messaging.communities.bans import ban_account, lift_ban
@@ -25,7 +26,6 @@ from messaging.moderation.pages import hide_here, pin_message, show_here, unpin_
 from messaging.moderation.services import hide_message
 from messaging.pages.page_ids import normalize
 from messaging.privacy.erasing import request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.embeds.making import UNKNOWN_ID, an_embed
@@ -185,7 +185,7 @@ def test_what_a_banned_account_wrote_after_the_ban_stays_out_when_it_is_erased(o
     before = site.listed(), elsewhere.listed()
     assert before == (["before", "nobody's"], ["agent's", "banned", "before"])
     request_erasure(person=person, posts=PostsChoice.ANONYMOUS, by=person, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     assert not Message.objects.filter(author=person).exists()
     assert (site.listed(), elsewhere.listed()) == before
     assert site.counted() == 2

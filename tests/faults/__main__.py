@@ -6,7 +6,7 @@ import argparse
 import signal
 import sys
 
-from tests.faults import table, webhooks
+from tests.faults import jobs, table, webhooks
 from tests.faults.environment import an_environment, can_mount
 from tests.faults.faults import FAULTS, SMALL_DISK_FAULTS, Fault
 from tests.faults.healthy_clients import Waits, waits_beside
@@ -32,7 +32,7 @@ def main() -> None:
         _print("disk full              skipped: only root can mount a small disk")
     _print(table.total(rounds))
     _print(table.EXPLANATION)
-    delivers = _play_webhooks(_webhook_faults(options))
+    delivers = _play_webhooks(_webhook_faults(options)) & _play_jobs(options)
     keeps_pace = _slow_clients().share(0.99) < P99_SECONDS
     sys.exit(0 if keeps_pace and delivers and all(finished.is_good for finished in rounds) else 1)
 
@@ -66,6 +66,20 @@ def _play_webhooks(faults: dict[webhooks.Fault, int]) -> bool:
     return all(result.is_good for result in results)
 
 
+def _play_jobs(options: argparse.Namespace) -> bool:
+    """Returns whether every job has had its effect once."""
+    chosen = [name for name in jobs.FAULTS if name in options.kinds]
+    if not chosen:
+        return True
+    _print(f"\n{jobs.HEADINGS}")
+    results = []
+    with jobs.a_stage() as stage:
+        for name in chosen:
+            results.append(jobs.play(stage, name, times=options.times or jobs.TIMES))
+            _print(str(results[-1]))
+    return all(result.is_good for result in results)
+
+
 def _slow_clients() -> Waits:
     """Measure requests beside slow clients. Returns the waits behind the proxy, which is the documented setup."""
     with an_environment() as environment:
@@ -80,7 +94,7 @@ def _slow_clients() -> Waits:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    names = [fault.__name__ for fault in [*FAULTS, *webhooks.FAULTS]]
+    names = [fault.__name__ for fault in [*FAULTS, *webhooks.FAULTS]] + list(jobs.FAULTS)
     parser.add_argument("kinds", nargs="*", default=names, help=f"of {', '.join(names)}; default: all")
     parser.add_argument("--times", type=int, help="how often to inject each kind, instead of its default")
     return parser.parse_args()

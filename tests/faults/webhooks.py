@@ -85,7 +85,7 @@ class Stage:
 
     def deliverer(self) -> psutil.Process:
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while not (running := self.service.supervised("deliver_webhooks")):
+        while not (running := self.service.supervised("worker")):
             assert time.monotonic() < deadline, "no deliverer runs"
             time.sleep(0.05)
         return running[0]

@@ -65,7 +65,7 @@ def test_the_inspector_lists_the_tools_without_a_remark(inspect: Inspect, token:
     anonymous = inspect("tools/list", "--strict", "--protocol-era", era)
     assert (names(anonymous), anonymous.stderr) == (READING_TOOLS, "")
     agent = inspect("tools/list", "--strict", "--protocol-era", era, token=token)
-    assert names(agent) == READING_TOOLS | WRITING_TOOLS | {"whoami", "inbox"}
+    assert names(agent) == READING_TOOLS | WRITING_TOOLS | {"whoami", "pulse", "inbox", "my_posts"}
     assert agent.stderr == ""
 
 
@@ -79,13 +79,13 @@ def test_the_inspector_posts_reacts_and_reads(inspect: Inspect, token: str, era:
 
     page = f"url={PAGE_URL}/{era}"
     posted = call("write_post", page, "content=Hello from the Inspector.")["structuredContent"]
-    call("react", f"postId={posted['id']}", "emoji=👍")
+    call("react", f"postId={posted['postId']}", "emoji=👍")
     read = json.dumps(call("read_page", page, by=None), ensure_ascii=False)
-    assert all(part in read for part in (posted["id"], "Hello from the Inspector.", "👍"))
+    assert all(part in read for part in (posted["postId"], "Hello from the Inspector.", "👍"))
 
 
 def test_the_inspector_gets_a_refusal_in_band_and_a_bad_token_as_401(inspect: Inspect, token: str) -> None:
-    made_up = "id=00000000-0000-7000-8000-000000000000"
+    made_up = "postId=00000000-0000-7000-8000-000000000000"
     refused = inspect("tools/call", "--tool-name", "read_post", "--tool-arg", made_up, token=token)
     assert refused.returncode == TOOL_ERROR, refused.stdout + refused.stderr
     assert "message_not_found" in refused.stdout

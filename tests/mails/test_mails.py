@@ -83,6 +83,18 @@ def test_mails_of_a_request_for_more_rights_name_what_it_adds(mail_server: MailS
     mail = mail_server.mails[-1]
     assert mail["Subject"] == "Your agent @tide_bot may do more now, but less than you asked"
     assert "Granted: Reply (Gazette, Harbour)" in part_of(mail, "plain")
+    for scope, decide in (("quote", approve_request), ("react", reject_request)):
+        asked = request_widening(
+            requester=holder.request.requester,
+            agent_id=holder.agent.pk,
+            purpose="It shall do this as well.",
+            scopes=[scope],
+        )
+        decide(request_id=asked.pk, by=SuperAdminFactory())
+    make_due()
+    send_all()
+    text = part_of(mail_server.mails[-1], "plain")
+    assert ("Added: Quote" in text, "Asked for: React" in text) == (True, True), text
 
 
 def test_the_mail_of_an_approval_says_that_less_was_granted(mail_server: MailServer) -> None:

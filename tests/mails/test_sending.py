@@ -81,10 +81,11 @@ def delivering() -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def process(settings: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """`manage.py deliver_mails` on the database of the test."""
+    """A worker that delivers, on the database of the test."""
     url = make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])
     environment = os.environ | {"DATABASE_URL": url, "EMAIL_URL": f"smtp://127.0.0.1:{settings.EMAIL_PORT}"}
-    running = subprocess.Popen([sys.executable, "manage.py", "deliver_mails"], cwd=ROOT, env=environment)
+    environment["HOUSEKEEPING_MINUTES"] = "0"
+    running = subprocess.Popen([sys.executable, "manage.py", "worker"], cwd=ROOT, env=environment)
     try:
         yield running
     finally:

@@ -17,7 +17,7 @@ SAVEPOINT = 2
 
 @pytest.mark.parametrize(
     ("tool", "arguments", "statements"),
-    [("read_page", {}, 2), ("read_post", {}, 1), ("inbox", None, 3), ("reference", {"topic": "limits"}, None)],
+    [("read_page", {}, 2), ("read_post", {}, 1), ("inbox", None, 4), ("reference", {"topic": "limits"}, None)],
 )
 def test_statements_of_a_read(
     tool: str, arguments: dict[str, Any] | None, statements: int | None, django_assert_max_num_queries: Any

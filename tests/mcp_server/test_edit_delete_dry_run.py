@@ -16,14 +16,14 @@ URL = "https://blog.example/posts/1"
 
 
 def a_post(mcp: Mcp, content: str = "First.") -> str:
-    return str(mcp.call("write_post", url=URL, content=content).content["id"])
+    return str(mcp.call("write_post", url=URL, content=content).content["postId"])
 
 
 def test_edit_post_changes_the_text() -> None:
     mcp = Mcp(agent_with_token().api)
     post = a_post(mcp)
-    content = mcp.call("edit_post", id=post, content="Second.").content
-    assert (content["id"], bool(content["editedAt"]), content["replayed"]) == (post, True, False)
+    content = mcp.call("edit_post", postId=post, content="Second.").content
+    assert (content["postId"], bool(content["editedAt"]), content["replayed"]) == (post, True, False)
     assert Message.objects.get().content == "Second."
 
 
@@ -31,26 +31,26 @@ def test_edit_post_sets_an_earlier_text_again() -> None:
     mcp = Mcp(agent_with_token().api)
     post = a_post(mcp, "A")
     for text in ("B", "A", "B"):
-        assert mcp.call("edit_post", id=post, content=text).content["replayed"] is False
+        assert mcp.call("edit_post", postId=post, content=text).content["replayed"] is False
         assert Message.objects.get().content == text
 
 
 def test_edit_post_of_another_is_refused() -> None:
     post = a_post(Mcp(agent_with_token().api))
-    assert Mcp(agent_with_token().api).call("edit_post", id=post, content="Mine now.").error == "not_author"
+    assert Mcp(agent_with_token().api).call("edit_post", postId=post, content="Mine now.").error == "not_author"
 
 
 def test_delete_post_deletes_and_a_retry_says_the_same() -> None:
     mcp = Mcp(agent_with_token().api)
     post = a_post(mcp)
-    assert mcp.call("delete_post", id=post).content == {"id": post, "deleted": True, "replayed": False}
-    assert mcp.call("delete_post", id=post).content == {"id": post, "deleted": True, "replayed": True}
-    assert mcp.call("read_post", id=post).error == "message_not_found"
+    assert mcp.call("delete_post", postId=post).content == {"postId": post, "deleted": True, "replayed": False}
+    assert mcp.call("delete_post", postId=post).content == {"postId": post, "deleted": True, "replayed": True}
+    assert mcp.call("read_post", postId=post).error == "message_not_found"
 
 
 def test_delete_post_of_another_is_refused() -> None:
     post = a_post(Mcp(agent_with_token().api))
-    assert Mcp(Api.as_person(PersonFactory())).call("delete_post", id=post).error == "not_author"
+    assert Mcp(Api.as_person(PersonFactory())).call("delete_post", postId=post).error == "not_author"
 
 
 def test_a_dry_run_says_what_would_be() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,10 +20,10 @@ from tests.service import ROOT
 
 pytestmark = pytest.mark.django_db
 READING = ["read_page", "read_post", "search", "reference"]
-OWN = ["whoami", "inbox"]
+OWN = ["whoami", "pulse", "my_posts", "inbox"]
 AUTHOR = ["write_post", "edit_post", "delete_post"]
-EVERY = ["whoami", "read_page", "read_post", "search", "write_post", "edit_post", "delete_post", "react", "inbox"]
-EVERY += ["reference"]
+EVERY = ["whoami", "pulse", "read_page", "read_post", "search", "write_post", "edit_post", "delete_post", "react"]
+EVERY += ["my_posts", "inbox", "reference"]
 # Tokenizers need 3.5 to 4 bytes a token for JSON with English descriptions; tiktoken would fetch its tables.
 BYTES_PER_TOKEN = 3.5
 TOKENS_MAX = 2_500
@@ -32,9 +33,9 @@ def in_order(*names: str) -> list[str]:
     return [name for name in EVERY if name in names]
 
 
-def test_there_are_at_most_ten_tools() -> None:
+def test_there_are_at_most_twelve_tools() -> None:
     assert [tool.name for tool in TOOLS] == EVERY
-    assert len(TOOLS) <= 10
+    assert len(TOOLS) <= 12
 
 
 @pytest.mark.slow
@@ -112,7 +113,8 @@ def test_annotations_say_which_tools_write_and_which_destroy() -> None:
     tools = Mcp(agent_with_token().api).tools()
     hints = {name: tool["annotations"] for name, tool in tools.items()}
     writes = {name for name, hint in hints.items() if not hint["readOnlyHint"]}
-    assert writes == {"write_post", "edit_post", "delete_post", "react"}
+    # The inbox sets the mark of what is read.
+    assert writes == {"write_post", "edit_post", "delete_post", "react", "inbox"}
     assert {name for name in writes if hints[name]["destructiveHint"]} == {"edit_post", "delete_post"}
     assert all(hints[name]["idempotentHint"] for name in writes)
 
@@ -121,8 +123,26 @@ def test_every_schema_describes_one_object_without_other_fields() -> None:
     for tool in TOOLS:
         schema = tool.schema
         assert (schema["type"], schema["additionalProperties"]) == ("object", False), tool
-        assert set(schema["required"]) <= set(schema["properties"]), tool
+        assert set(schema.get("required", [])) <= set(schema["properties"]), tool
         assert tool.description.endswith("."), tool
+
+
+def test_every_tool_has_a_title_annotations_and_schemas_of_one_type() -> None:
+    """Clients leave out tools with a choice of types in a schema, such as that of a value or null."""
+
+    def types(schema: Any) -> Iterator[Any]:
+        if isinstance(schema, dict):
+            assert not schema.keys() & {"anyOf", "oneOf", "allOf", "$ref", "$defs"}, schema
+            yield from [schema["type"]] if isinstance(schema.get("type"), (str, list)) else []
+            for inner in schema.values():
+                yield from types(inner)
+
+    for name, tool in Mcp(Api.as_person(PersonFactory())).tools().items():
+        assert tool["title"], name
+        assert {"readOnlyHint", "openWorldHint"} <= tool["annotations"].keys(), name
+        assert tool["outputSchema"]["type"] == "object", name
+        found = [*types(tool["inputSchema"]), *types(tool["outputSchema"])]
+        assert all(isinstance(each, str) for each in found), name
 
 
 def test_the_gateway_has_no_scopes_and_no_rules_of_its_own() -> None:

@@ -65,21 +65,21 @@ def test_a_client_reads_writes_and_reacts(mcp_endpoint: McpEndpoint, mode: str) 
     async def run(client: Client) -> None:
         # The client validates each structured content against the output schema of its tool.
         names = [tool.name for tool in (await client.list_tools()).tools]
-        assert len(names) == 10
+        assert len(names) == 12
         arguments = {"url": url, "content": "From a client."}
         first = (await client.call_tool("write_post", arguments)).structured_content
         again = (await client.call_tool("write_post", arguments)).structured_content
         assert first is not None
         assert again is not None
-        assert (again["id"], first["replayed"], again["replayed"]) == (first["id"], False, True)
-        reaction = await client.call_tool("react", {"postId": first["id"], "emoji": "👍"})
+        assert (again["postId"], first["replayed"], again["replayed"]) == (first["postId"], False, True)
+        reaction = await client.call_tool("react", {"postId": first["postId"], "emoji": "👍"})
         assert reaction.structured_content is not None
         assert reaction.structured_content["action"] == "added"
         page = (await client.call_tool("read_page", {"url": url})).structured_content
         assert page is not None
         (message,) = page["untrusted"]["messages"]
         assert (message["content"], message["reactionCounts"]) == ("From a client.", {"👍": 1})
-        for tool, more in (("read_post", {"id": first["id"]}), ("search", {"query": "client"}), ("inbox", {})):
+        for tool, more in (("read_post", {"postId": first["postId"]}), ("search", {"query": "client"}), ("inbox", {})):
             assert not (await client.call_tool(tool, more)).is_error
         for topic in ("tags", "communities", "limits"):
             assert not (await client.call_tool("reference", {"topic": topic})).is_error
@@ -138,7 +138,7 @@ def test_no_worker_remembers_a_client(mcp_endpoint: McpEndpoint) -> None:
             remote.close()
         assert (answer.status, answer.json["id"]) == (200, number)
         text = orjson.loads(answer.json["result"]["content"][0]["text"])
-        return text.get("id"), text.get("error")
+        return text.get("postId"), text.get("error")
 
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(call, range(24)))

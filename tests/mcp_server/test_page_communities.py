@@ -49,7 +49,7 @@ def write(mcp: Mcp, **arguments: Any) -> Result:
 
 
 def community_of(result: Result) -> UUID | None:
-    return Message.objects.get(pk=result.content["id"]).community_id
+    return Message.objects.get(pk=result.content["postId"]).community_id
 
 
 class TestReadPage:
@@ -72,8 +72,8 @@ class TestReadPage:
 
     def test_names_them_beside_replies_too(self) -> None:
         community = a_community()
-        post = write(Mcp(agent_with_token().api)).content["id"]
-        assert [each["id"] for each in self.communities(parentId=post)] == [str(community.pk)]
+        post = write(Mcp(agent_with_token().api)).content["postId"]
+        assert [each["id"] for each in self.communities(replyTo=post)] == [str(community.pk)]
 
     def test_says_which_of_them_take_no_posts_on_this_page(self) -> None:
         moderator, author = SuperAdminFactory(), Api.as_person(PersonFactory())
@@ -100,7 +100,7 @@ class TestTheOnlyCommunity:
         assert result.content["replayed"] is False
 
     def test_is_that_of_a_quote_and_of_the_post_of_a_person(self) -> None:
-        elsewhere = write(Mcp(agent_with_token().api), url="https://other.example/").content["id"]
+        elsewhere = write(Mcp(agent_with_token().api), url="https://other.example/").content["postId"]
         community = a_community()
         assert community_of(write(Mcp(agent_with_token().api), quote=elsewhere)) == community.pk
         assert community_of(write(Mcp(Api.as_person(PersonFactory())))) == community.pk
@@ -114,9 +114,9 @@ class TestTheOnlyCommunity:
 
     def test_is_not_that_of_a_reply_which_has_the_one_of_its_parent(self) -> None:
         mcp = Mcp(agent_with_token().api)
-        without = write(mcp).content["id"]
+        without = write(mcp).content["postId"]
         community = a_community()
-        within = write(mcp, content="In the community.").content["id"]
+        within = write(mcp, content="In the community.").content["postId"]
         answered = write(mcp, content="An answer.", replyTo=without)
         assert community_of(answered) is None
         assert answered.content["communityFrom"] == "none"
@@ -208,7 +208,7 @@ class TestLimitedAgents:
     def test_name_one_in_a_reply(self) -> None:
         community = a_community()
         mcp = Mcp(agent_with_token(community_ids=[community.pk]).api)
-        parent = write(mcp).content["id"]
+        parent = write(mcp).content["postId"]
         assert write(mcp, replyTo=parent).error == "agent_community_not_allowed"
         assert community_of(write(mcp, replyTo=parent, communityId=str(community.pk))) == community.pk
 
@@ -242,7 +242,7 @@ class TestRetries:
         first = write(mcp, idempotencyKey=key).content
         a_community()
         again = write(mcp, idempotencyKey=key).content
-        assert (again["id"], again["replayed"]) == (first["id"], True)
+        assert (again["postId"], again["replayed"]) == (first["postId"], True)
         assert again["communityId"] == str(community.pk)
         assert write(mcp, content="Another.").error == "community_needed"
         assert Message.objects.count() == 1
@@ -250,21 +250,21 @@ class TestRetries:
     def test_of_a_limited_agent_after_it_got_a_second_one(self) -> None:
         community = a_community()
         mcp = Mcp(agent_with_token(community_ids=[community.pk]).api)
-        first = write(mcp).content["id"]
+        first = write(mcp).content["postId"]
         a_community()
-        assert write(mcp).content["id"] == first
+        assert write(mcp).content["postId"] == first
 
     def test_a_deleted_post_is_not_written_again_without_a_choice_of_several(self) -> None:
         a_community()
         mcp = Mcp(agent_with_token().api)
-        mcp.call("delete_post", id=write(mcp).content["id"])
+        mcp.call("delete_post", postId=write(mcp).content["postId"])
         a_community()
         assert write(mcp).error == "community_needed"
 
     def test_a_deleted_post_is_written_again_in_the_only_one(self) -> None:
         community = a_community()
         mcp = Mcp(agent_with_token().api)
-        mcp.call("delete_post", id=write(mcp).content["id"])
+        mcp.call("delete_post", postId=write(mcp).content["postId"])
         again = write(mcp)
         assert (community_of(again), again.content["replayed"]) == (community.pk, False)
 
@@ -280,7 +280,7 @@ class TestRetries:
 def test_a_made_up_load_changes_nothing_but_the_list(bystander: Embed) -> None:
     """Nobody is moved, and the posts of the page are in no other community than before."""
     mcp = Mcp(agent_with_token().api)
-    before = write(mcp).content["id"]
+    before = write(mcp).content["postId"]
     community = a_community()
     Sighting.objects.create(embed_id=bystander.pk, host=HOST, is_refused=False)
     assert Message.objects.get(pk=before).community_id is None
@@ -312,10 +312,10 @@ def test_an_agent_that_posts_by_address_is_in_the_widget_and_under_the_rules_of_
     seen = write(mcp).content
     page_id = Message.objects.get().page_id
     listed = Api().get("/api/messages", pageId=page_id, communityId=str(community.pk)).json["messages"]
-    assert [each["id"] for each in listed] == [seen["id"]]
+    assert [each["id"] for each in listed] == [seen["postId"]]
     Community.objects.filter(pk=community.pk).update(pre_moderation="agents")
     assert write(mcp, content="To be read first.").content["status"] == "pending"
     assert Api().get("/api/messages", pageId=page_id).json["messages"] == listed
     Community.objects.filter(pk=community.pk).update(agents_may_post=False)
     assert write(mcp, content="No agents.").error == "community_forbids"
-    assert write(mcp, content="An answer.", replyTo=seen["id"]).error == "community_forbids"
+    assert write(mcp, content="An answer.", replyTo=seen["postId"]).error == "community_forbids"

@@ -29,7 +29,7 @@ def at_once(mcp: Mcp) -> list[str]:
         barrier.wait(timeout=60)
         try:
             result = mcp.call("write_post", url=URL, content="At once.")
-            return result.error if result.raw["isError"] else str(result.content["id"])
+            return result.error if result.raw["isError"] else str(result.content["postId"])
         finally:
             connection.close()
 
@@ -60,8 +60,8 @@ def test_the_same_call_at_once_after_the_key_has_ended_writes_one_more() -> None
 
 def test_the_same_call_at_once_after_a_deletion_writes_one_more() -> None:
     mcp = Mcp(agent_with_token().api)
-    first = mcp.call("write_post", url=URL, content="At once.").content["id"]
-    mcp.call("delete_post", id=first)
+    first = mcp.call("write_post", url=URL, content="At once.").content["postId"]
+    mcp.call("delete_post", postId=first)
     outcomes = set(at_once(mcp)) - {"idempotency_in_progress"}
     assert len(outcomes) == 1
     assert first not in outcomes

@@ -55,7 +55,7 @@ class TestToolsThatAreNotListed:
     def test_need_the_scope_of_the_post(self) -> None:
         agent = agent_with_token(scopes=["react"])
         post = str(MessageFactory(author=agent.account).pk)
-        for tool, arguments in (("edit_post", {"id": post, "content": "x"}), ("delete_post", {"id": post})):
+        for tool, arguments in (("edit_post", {"postId": post, "content": "x"}), ("delete_post", {"postId": post})):
             refusal = Mcp(agent.api).call(tool, **arguments).refusal
             assert (refusal["error"], refusal["needed"]) == ("agent_scope_missing:post", ["post"])
 
@@ -97,7 +97,7 @@ class TestWords:
             ("read_page", {"url": URL, "limit": 0}, "invalid_input", "limit", "`limit`"),
             ("read_page", {"url": "nowhere"}, "invalid_url", "url", "URL"),
             ("react", {"postId": "x", "emoji": "👍"}, "invalid_input", "postId", "`postId`"),
-            ("read_post", {"id": str(uuid4())}, "message_not_found", None, "read_page lists those"),
+            ("read_post", {"postId": str(uuid4())}, "message_not_found", None, "read_page lists those"),
         ]:
             refusal = Mcp(agent_with_token().api).call(tool, **arguments).refusal
             assert (refusal["error"], refusal.get("field")) == (error, field), refusal
@@ -109,7 +109,7 @@ class TestWords:
     def test_an_empty_edit_needs_content(self) -> None:
         agent = agent_with_token()
         post = str(MessageFactory(author=agent.account).pk)
-        refusal = Mcp(agent.api).call("edit_post", id=post, content=" ").refusal
+        refusal = Mcp(agent.api).call("edit_post", postId=post, content=" ").refusal
         assert (refusal["error"], refusal["message"]) == ("empty_message", "Send a content that is not empty.")
 
     def test_no_name_that_a_tool_does_not_have_is_left_in_any_refusal(self) -> None:
@@ -132,12 +132,11 @@ class TestArguments:
             ("read_page", {}, "url", None),
             ("read_page", {"url": 5}, "url", None),
             ("read_page", {"url": URL, "limit": "5"}, "limit", None),
-            ("read_page", {"url": URL, "page": 2}, "page", ["url", "parentId", "cursor", "limit"]),
+            ("read_page", {"url": URL, "page": 2}, "page", ["url", "replyTo", "cursor", "limit", "maxTokens"]),
             ("reference", {"topic": "rules"}, "topic", ["communities", "limits", "tags"]),
             ("reference", {"topic": None}, "topic", ["communities", "limits", "tags"]),
             ("whoami", {"me": True}, "me", None),
             ("write_post", {"url": URL, "content": []}, "content", None),
-            ("write_post", POST | {"parentId": "x"}, "parentId", "replyTo"),
             ("write_post", POST | {"a/b~": 1}, "a/b~", "replyTo"),
         ]:
             refusal = Mcp(agent_with_token().api).call(tool, **arguments).refusal
@@ -150,6 +149,28 @@ class TestArguments:
             found = refusal.get("allowed")
             assert allowed in found if isinstance(allowed, str) else found == allowed, (tool, arguments, field, allowed)
             assert not Message.objects.exists(), (tool, arguments, field, allowed)
+
+    def test_other_names_of_an_argument_are_answered_with_its_own(self) -> None:
+        for tool, sent, name, argument in [
+            ("write_post", POST | {"parentId": "x"}, "parentId", "replyTo"),
+            ("write_post", POST | {"reply_to": "x"}, "reply_to", "replyTo"),
+            ("write_post", POST | {"quoteId": "x"}, "quoteId", "quote"),
+            ("write_post", {"pageId": "x", "content": "x"}, "pageId", "url"),
+            ("write_post", {"url": URL, "text": "x"}, "text", "content"),
+            ("write_post", POST | {"idempotency-key": "x"}, "idempotency-key", "idempotencyKey"),
+            ("read_post", {"id": "x"}, "id", "postId"),
+            ("edit_post", {"messageId": "x", "content": "x"}, "messageId", "postId"),
+            ("delete_post", {"post_id": "x"}, "post_id", "postId"),
+            ("react", {"id": "x", "emoji": "👍"}, "id", "postId"),
+            ("read_page", {"url": URL, "parent-id": "x"}, "parent-id", "replyTo"),
+            ("search", {"q": "word"}, "q", "query"),
+            ("search", {"query": "word", "max_tokens": 500}, "max_tokens", "maxTokens"),
+        ]:
+            refusal = Mcp(agent_with_token().api).call(tool, **sent).refusal
+            assert refusal["message"] == f"`{name}` is called `{argument}` here.", (tool, sent)
+            assert (refusal["error"], refusal["field"], refusal["allowed"]) == ("invalid_input", name, [argument])
+            assert [detail["pointer"] for detail in refusal["details"]] == [f"/{name}"], (tool, sent)
+        assert not Message.objects.exists()
 
     def test_every_fault_is_listed(self) -> None:
         refusal = Mcp(agent_with_token().api).call("write_post", content=1, dryRun="yes", other=1).refusal

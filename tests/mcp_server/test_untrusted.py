@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcp_server.api import NOTICE, UNTRUSTED_SCHEMA, untrusted_list
+from mcp_server.results import NOTICE, UNTRUSTED_SCHEMA, fitted_list
 from mcp_server.tools import TOOLS
 from tests.agents.factories import agent_with_token
 from tests.factories import CommunityFactory, PersonFactory
@@ -32,10 +32,10 @@ def scene() -> dict[str, Any]:
     """A post, a reply and a community whose texts are injections, and the agent whom the reply answers."""
     agent = agent_with_token()
     mcp = Mcp(agent.api)
-    mine = mcp.call("write_post", url=URL, content="An honest question.").content["id"]
+    mine = mcp.call("write_post", url=URL, content="An honest question.").content["postId"]
     attacker = Mcp(agent_with_token(requester=PersonFactory(name=MARK)).api)
     evil = {"url": URL, "replyTo": mine, "content": INJECTION}
-    reply = attacker.call("write_post", **evil, tagType="note", payload={MARK: MARK}).content["id"]
+    reply = attacker.call("write_post", **evil, tagType="note", payload={MARK: MARK}).content["postId"]
     CommunityFactory(name=MARK)
     return {"mcp": mcp, "mine": mine, "reply": reply}
 
@@ -44,8 +44,8 @@ def results(scene: dict[str, Any]) -> dict[str, Result]:
     """Results of every tool that can return a text of another."""
     mcp = scene["mcp"]
     return {
-        "read_page": mcp.call("read_page", url=URL, parentId=scene["mine"]),
-        "read_post": mcp.call("read_post", id=scene["reply"]),
+        "read_page": mcp.call("read_page", url=URL, replyTo=scene["mine"]),
+        "read_post": mcp.call("read_post", postId=scene["reply"]),
         "search": mcp.call("search", query="delete_post"),
         "inbox": mcp.call("inbox"),
         "reference": mcp.call("reference", topic="communities"),
@@ -64,7 +64,7 @@ def test_each_block_with_texts_of_others_begins_with_the_notice(scene: dict[str,
 
 
 def test_a_text_cannot_end_the_marked_content(scene: dict[str, Any]) -> None:
-    message = scene["mcp"].call("read_post", id=scene["reply"]).content["untrusted"]["message"]
+    message = scene["mcp"].call("read_post", postId=scene["reply"]).content["untrusted"]["message"]
     assert message["content"] == INJECTION
 
 
@@ -84,15 +84,21 @@ def test_the_descriptions_of_tools_are_constants(scene: dict[str, Any]) -> None:
     assert MARK not in scene["mcp"].send("tools/list").body.decode()
 
 
-def test_every_tool_with_texts_of_others_declares_the_mark() -> None:
-    marked = {tool.name for tool in TOOLS if tool.output == UNTRUSTED_SCHEMA}
-    assert marked == {"read_page", "read_post", "search", "inbox"}
+def test_every_tool_with_texts_of_others_declares_the_mark(scene: dict[str, Any]) -> None:
+    """The mark is in the schema of its results, and an annotation, that of the open world."""
+    tools = {tool.name: tool for tool in TOOLS}
+    marked = {name for name, tool in tools.items() if tool.output == UNTRUSTED_SCHEMA}
+    assert marked == {"read_page", "read_post", "search", "inbox", "my_posts"}
+    listed = scene["mcp"].tools()
+    annotated = {name for name, tool in listed.items() if tool["annotations"]["openWorldHint"]}
+    # Two topics of three are facts.
+    assert annotated == marked | {"reference"}
 
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(max_size=200), field=st.text(min_size=1, max_size=20))
 def test_no_field_of_a_list_leaves_the_marked_content(text: str, field: str) -> None:
     body = {"messages": [{field: text, "quote": {"content": text}}], "hasMore": False, "nextCursor": None}
-    content = untrusted_list("messages", body)
-    assert list(content) == ["notice", "untrusted", "hasMore", "nextCursor"]
-    assert [content["notice"], content["hasMore"], content["nextCursor"]] == [NOTICE, False, None]
+    content = fitted_list("messages", lambda _limit: body, item=dict)
+    assert list(content) == ["notice", "untrusted", "hasMore"]
+    assert (content["notice"], content["hasMore"]) == (NOTICE, False)

@@ -29,7 +29,7 @@ def test_posts_on_the_page_of_the_url() -> None:
     agent = agent_with_token()
     content = Mcp(agent.api).call("write_post", url=f"{URL}?utm_source=x", content="Hello.").content
     message = Message.objects.get()
-    assert (str(message.pk), message.content, message.author_id) == (content["id"], "Hello.", agent.account.pk)
+    assert (str(message.pk), message.content, message.author_id) == (content["postId"], "Hello.", agent.account.pk)
     assert (content["pageUrl"], content["status"], content["replayed"]) == (URL, "published", False)
     assert content["remaining"] == {"post": 29}
     assert "content" not in content
@@ -37,10 +37,10 @@ def test_posts_on_the_page_of_the_url() -> None:
 
 def test_replies_and_quotes() -> None:
     mcp = Mcp(agent_with_token().api)
-    first = mcp.call("write_post", url=URL, content="First.").content["id"]
+    first = mcp.call("write_post", url=URL, content="First.").content["postId"]
     reply = mcp.call("write_post", url=URL, content="Reply.", replyTo=first).content
     quote = mcp.call("write_post", url="https://other.example", content="", quote=first).content
-    assert (reply["parentId"], quote["quoteId"]) == (first, first)
+    assert (reply["replyTo"], quote["quote"]) == (first, {"postId": first})
     assert quote["remaining"] == {"quote": 29}
 
 
@@ -48,7 +48,7 @@ def test_a_smart_tag_with_its_payload() -> None:
     mcp = Mcp(agent_with_token().api)
     payload = {"rating": 4}
     content = mcp.call("write_post", url=URL, content="Good.", tagType="review", payload=payload).content
-    assert Message.objects.get(pk=content["id"]).payload == payload
+    assert Message.objects.get(pk=content["postId"]).payload == payload
     refused = mcp.call("write_post", url=URL, content="Good.", tagType="review", payload={"rating": "x"})
     assert refused.error == "invalid_payload"
     assert refused.refusal["details"]
@@ -57,7 +57,7 @@ def test_a_smart_tag_with_its_payload() -> None:
 def test_a_person_posts_with_a_user_token() -> None:
     person = PersonFactory()
     content = Mcp(Api.as_person(person)).call("write_post", url=URL, content="Hello.").content
-    assert Message.objects.get(pk=content["id"]).author_id == person.pk
+    assert Message.objects.get(pk=content["postId"]).author_id == person.pk
     assert "remaining" not in content
 
 
@@ -84,7 +84,7 @@ class TestRefusals:
 
     def test_a_missing_scope_is_named(self) -> None:
         mcp = Mcp(agent_with_token(scopes=["post"]).api)
-        post = mcp.call("write_post", url=URL, content="x").content["id"]
+        post = mcp.call("write_post", url=URL, content="x").content["postId"]
         refused = mcp.call("write_post", url=URL, content="x", replyTo=post)
         assert refused.error == "agent_scope_missing:reply"
         assert (refused.refusal["needed"], refused.refusal["allowed"]) == (["reply"], ["post"])
@@ -95,7 +95,7 @@ class TestRefusals:
         for fields in ({}, {"communityId": str(other.pk)}):
             refused = mcp.call("write_post", url=URL, content="x", **fields)
             assert (refused.error, refused.refusal["allowed"]) == ("agent_community_not_allowed", [str(mine.pk)])
-        assert mcp.call("write_post", url=URL, content="x", communityId=str(mine.pk)).content["id"]
+        assert mcp.call("write_post", url=URL, content="x", communityId=str(mine.pk)).content["postId"]
 
     def test_word_lists_apply(self) -> None:
         community = CommunityFactory(blocked_words=["forbidden"])
@@ -121,40 +121,40 @@ class TestPostsThatAreGone:
             written = mcp.call("write_post", url=URL, content="Again.").content
             assert (written["replayed"], written["status"]) == (False, "published")
             again = mcp.call("write_post", url=URL, content="Again.").content
-            assert (again["replayed"], again["id"]) == (True, written["id"])
-            mcp.call("delete_post", id=written["id"])
-            assert mcp.call("read_post", id=written["id"]).error == "message_not_found"
-            seen.append(written["id"])
+            assert (again["replayed"], again["postId"]) == (True, written["postId"])
+            mcp.call("delete_post", postId=written["postId"])
+            assert mcp.call("read_post", postId=written["postId"]).error == "message_not_found"
+            seen.append(written["postId"])
         assert len(set(seen)) == RateLimitEvent.objects.count() == 3
 
     def test_a_deleted_post_with_replies_is_written_again(self) -> None:
         agent = agent_with_token()
         mcp = Mcp(agent.api)
-        first = mcp.call("write_post", url=URL, content="Again.").content["id"]
+        first = mcp.call("write_post", url=URL, content="Again.").content["postId"]
         mcp.call("write_post", url=URL, content="A reply.", replyTo=first)
-        mcp.call("delete_post", id=first)
+        mcp.call("delete_post", postId=first)
         assert mcp.call("write_post", url=URL, content="Again.").content["replayed"] is False
 
     def test_an_edited_post_is_written_again(self) -> None:
         mcp = Mcp(agent_with_token().api)
-        first = mcp.call("write_post", url=URL, content="Again.").content["id"]
-        mcp.call("edit_post", id=first, content="Other.")
+        first = mcp.call("write_post", url=URL, content="Again.").content["postId"]
+        mcp.call("edit_post", postId=first, content="Other.")
         again = mcp.call("write_post", url=URL, content="Again.").content
-        assert (again["replayed"], again["id"] != first) == (False, True)
+        assert (again["replayed"], again["postId"] != first) == (False, True)
         assert sorted(Message.objects.values_list("content", flat=True)) == ["Again.", "Other."]
 
     def test_a_key_of_the_client_is_never_changed(self) -> None:
         mcp = Mcp(agent_with_token().api)
         arguments = {"url": URL, "content": "Again.", "idempotencyKey": "a"}
-        first = mcp.call("write_post", **arguments).content["id"]
-        mcp.call("delete_post", id=first)
-        assert mcp.call("write_post", **arguments).content["id"] == first
+        first = mcp.call("write_post", **arguments).content["postId"]
+        mcp.call("delete_post", postId=first)
+        assert mcp.call("write_post", **arguments).content["postId"] == first
 
     def test_a_post_that_a_moderator_has_hidden_is_not_written_again(self) -> None:
         mcp = Mcp(agent_with_token().api)
-        first = mcp.call("write_post", url=URL, content="Again.").content["id"]
+        first = mcp.call("write_post", url=URL, content="Again.").content["postId"]
         hide_message(message_id=Message.objects.get().pk, by=SuperAdminFactory())
-        assert mcp.call("write_post", url=URL, content="Again.").content["id"] == first
+        assert mcp.call("write_post", url=URL, content="Again.").content["postId"] == first
 
 
 class TestRetries:
@@ -184,24 +184,24 @@ class TestRetries:
 
     def test_a_derived_key_holds_for_ten_minutes(self) -> None:
         mcp = Mcp(agent_with_token().api)
-        first = mcp.call("write_post", url=URL, content="Again.").content["id"]
+        first = mcp.call("write_post", url=URL, content="Again.").content["postId"]
         age_stored_responses(minutes=9)
-        assert mcp.call("write_post", url=URL, content="Again.").content["id"] == first
+        assert mcp.call("write_post", url=URL, content="Again.").content["postId"] == first
         age_stored_responses(minutes=2)
         later = mcp.call("write_post", url=URL, content="Again.").content
-        assert (later["id"] != first, later["replayed"]) == (True, False)
-        assert mcp.call("write_post", url=URL, content="Again.").content["id"] == later["id"]
+        assert (later["postId"] != first, later["replayed"]) == (True, False)
+        assert mcp.call("write_post", url=URL, content="Again.").content["postId"] == later["postId"]
 
     def test_the_ten_minutes_begin_with_the_last_post_of_the_text(self) -> None:
         mcp = Mcp(agent_with_token().api)
-        first = mcp.call("write_post", url=URL, content="Again.").content["id"]
-        mcp.call("delete_post", id=first)
+        first = mcp.call("write_post", url=URL, content="Again.").content["postId"]
+        mcp.call("delete_post", postId=first)
         age_stored_responses(minutes=9)
-        second = mcp.call("write_post", url=URL, content="Again.").content["id"]
+        second = mcp.call("write_post", url=URL, content="Again.").content["postId"]
         for _ in range(2):
             age_stored_responses(minutes=4)
             again = mcp.call("write_post", url=URL, content="Again.").content
-            assert (again["id"], again["replayed"]) == (second, True)
+            assert (again["postId"], again["replayed"]) == (second, True)
         age_stored_responses(minutes=4)
         assert mcp.call("write_post", url=URL, content="Again.").content["replayed"] is False
 
@@ -209,7 +209,7 @@ class TestRetries:
         mcp = Mcp(agent_with_token().api)
         calls = [mcp.call("write_post", url=URL, content="Same.", idempotencyKey=key).content for key in "aba"]
         assert [call["replayed"] for call in calls] == [False, False, True]
-        assert calls[0]["id"] == calls[2]["id"] != calls[1]["id"]
+        assert calls[0]["postId"] == calls[2]["postId"] != calls[1]["postId"]
 
     def test_a_key_of_the_client_holds_for_seven_days(self) -> None:
         mcp = Mcp(agent_with_token().api)
@@ -221,7 +221,7 @@ class TestRetries:
         mcp = Mcp(agent_with_token().api)
         first = mcp.call("write_post", url=URL, content="One.", idempotencyKey="a").content
         again = mcp.call("write_post", url=URL, content="Two.", idempotencyKey="a").content
-        assert (again["id"], again["replayed"]) == (first["id"], True)
+        assert (again["postId"], again["replayed"]) == (first["postId"], True)
         assert "nothing was written" in again["warning"]
         assert "warning" not in first
 
@@ -230,7 +230,7 @@ class TestRetries:
         content = Mcp(agent.api).call("write_post", url=URL, content="One.", idempotencyKey="shared").content
         body = {"pageId": Message.objects.get().page_id, "content": "One."}
         answer = agent.api.post("/api/messages", body, key="shared")
-        assert (answer.json["id"], answer.headers["Idempotent-Replayed"]) == (content["id"], "true")
+        assert (answer.json["id"], answer.headers["Idempotent-Replayed"]) == (content["postId"], "true")
 
     def test_a_refused_call_may_be_sent_again(self) -> None:
         community = CommunityFactory(blocked_words=["bad"])

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from django.apps import apps
 
+from kernel.jobs.queue import run_due
 from messaging.models import Account, Message, PostsChoice, Report
 from messaging.moderation.services import approve_message, hide_message, return_to_review, undo_hiding
 from messaging.privacy.erasing import request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from moving import claims
 from moving.models import ImportedAuthor, Move
 from tests.api import Api
@@ -30,7 +30,7 @@ def erase_author(post: Message) -> None:
 
 def erase(post: Message, choice: PostsChoice) -> None:
     request_erasure(person=post.author, posts=choice, by=post.author, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
 
 
 def claim(post: Message) -> None:

@@ -177,7 +177,7 @@ def samples(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
 @pytest.mark.processes
 def test_counts_of_ended_processes_stay_and_their_gauges_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = """
-definitions.restarts.labels("worker").inc(2)
+definitions.restarts.labels("web").inc(2)
 definitions.statement_seconds.add([1] + 13 * [0] + [2], 25.5)
 definitions.streams_open.set(7)
 definitions.log_read_at.set({})
@@ -186,7 +186,7 @@ definitions.log_read_at.set({})
         write_metrics(tmp_path, code.format(time))
     found = samples(tmp_path, monkeypatch)
     assert found == samples(tmp_path, monkeypatch)
-    assert found['process_restarts_total{"process": "worker"}'] == 6
+    assert found['process_restarts_total{"process": "web"}'] == 6
     assert found["statement_seconds_count{}"] == 9
     assert found["statement_seconds_sum{}"] == 76.5
     assert found['statement_seconds_bucket{"le": "0.0005"}'] == 3

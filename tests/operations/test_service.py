@@ -61,7 +61,7 @@ def test_metrics_are_those_of_all_processes_and_a_host_drains_before_it_stops() 
         assert eventually(lambda: served(metrics_port) == 40)
         assert eventually(lambda: served(service.port) == 40)
         kill_a_worker(service)
-        assert eventually(lambda: counted(metrics_port, 'process_restarts_total{process="worker"}') == 1)
+        assert eventually(lambda: counted(metrics_port, 'process_restarts_total{process="web"}') == 1)
         assert served(metrics_port) == 40
         assert eventually(lambda: counted(metrics_port, 'ready{part="database"}') == 1)
         assert counted(metrics_port, 'ready{part="streams"}') == 1

@@ -32,7 +32,7 @@ COMPOSED = pytest.mark.parametrize(
     ],
     ids=["one machine", "cluster"],
 )
-COMMANDS = {"serve", "streams", "manage deliver_webhooks", "manage deliver_mails"}
+COMMANDS = {"serve", "streams", "manage worker"}
 
 
 def compose(file: Path = CLUSTER / "compose.yaml") -> dict[str, Any]:

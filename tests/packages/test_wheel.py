@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.processes]
 
 HOME = "community_messaging_service"
 TRACKED = re.compile(
-    r"(config|messaging|agents|reactions|embeds|mails|moving|mcp_server|account_area|desk|templates|static|locale)/.*"
+    r"(config|messaging|agents|reactions|embeds|mails|moving|mcp_server|account_area|desk|templates|static|locale|clients/python)/.*"
 )
 
 

@@ -26,7 +26,8 @@ from kernel.changes.models import Change
 from kernel.changes.reading import Batch
 from kernel.changes.unread import find_pending
 from kernel.database.sql import fetch_one
-from kernel.jobs import leases, spawning
+from kernel.jobs import leases
+from kernel.jobs.queue import run_due
 from kernel.personal_data import Subject
 from messaging.accounts.deleted import HEIR_IDS, HEIRS, deleted_account
 from messaging.accounts.exceptions import HandleTaken, LastSuperAdmin
@@ -49,8 +50,6 @@ from messaging.moderation.services import hide_message
 from messaging.privacy import erased_handles, erasing
 from messaging.privacy.erasing import cancel_erasure, request_erasure
 from messaging.privacy.exceptions import ErasureNotFound
-from messaging.privacy.exports import request_export
-from messaging.privacy.jobs import run_due_jobs
 from reactions.models import Reaction
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.agents.racing import race
@@ -73,7 +72,7 @@ def life(transactional_db: None, settings: Any) -> Life:
 
 def erase(person: Account, posts: PostsChoice = DELETED) -> None:
     request_erasure(person=person, posts=posts, by=person, wait=NOW)
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
 
 
 def found(texts: tuple[str, ...]) -> list[str]:
@@ -153,7 +152,7 @@ def test_sessions_and_agents_end_with_the_request_and_return_when_it_is_cancelle
     assert (refusal.status, refusal.error) == (403, "account_being_erased")
     asked = AgentRequest.objects.filter(requester=life.person)
     assert set(asked.values_list("status", flat=True)) == {"approved", "cancelled"}
-    assert run_due_jobs()["erasures"] == 0
+    assert run_due("erasures") == 0
     cancel_erasure(person=life.person, by=life.person)
     assert life.agent.api.get("/v1/agent/self").status == 200
     # One that was stopped before stays so.
@@ -216,14 +215,14 @@ def test_an_erasure_that_was_interrupted_goes_on(step: int, settings: Any, monke
     settings.PERSON_ERASERS = erasers[:step]
     monkeypatch.setattr(erasing, "_end", killed)
     with pytest.raises(SystemExit):
-        run_due_jobs()
+        run_due("erasures")
     monkeypatch.undo()
     settings.PERSON_ERASERS = erasers
-    assert run_due_jobs()["erasures"] == 0
+    assert run_due("erasures") == 0
     PersonErasure.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
     with pytest.raises(ErasureNotFound):
         cancel_erasure(person=person, by=person)
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     assert not Account.objects.filter(pk=person.pk).exists()
 
 
@@ -247,9 +246,9 @@ def test_an_agent_that_is_approved_during_the_erasure_is_erased_by_the_next_try(
     reject_request(request_id=request.pk, by=SuperAdminFactory())
     settings.PERSON_ERASERS = [f"{__name__}.approve_another", *extension_points.PERSON_ERASERS]
     request_erasure(person=person, posts=ANONYMOUS, by=person, wait=NOW)
-    assert run_due_jobs()["erasures"] == 0
+    assert run_due("erasures") == 0
     assert Agent.objects.filter(operator=person).exists()
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     assert not Account.objects.filter(pk=person.pk).exists()
     assert not Agent.objects.exists()
 
@@ -260,7 +259,7 @@ def test_several_processes_erase_a_person_once() -> None:
     person = PersonFactory()
     MessageFactory.create_batch(3, author=person)
     request_erasure(person=person, posts=ANONYMOUS, by=person, wait=NOW)
-    assert sum(race(3, lambda _number: run_due_jobs()["erasures"])) == 1
+    assert sum(race(3, lambda _number: run_due("erasures"))) == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -270,7 +269,7 @@ def test_of_a_cancellation_and_a_begin_at_the_same_time_one_wins() -> None:
 
     def act(number: int) -> bool:
         if number:
-            return run_due_jobs()["erasures"] == 1
+            return run_due("erasures") == 1
         try:
             cancel_erasure(person=person, by=person)
         except (ErasureNotFound, Account.DoesNotExist):
@@ -287,9 +286,9 @@ def test_the_last_super_admin_cannot_be_erased() -> None:
     with pytest.raises(LastSuperAdmin), transaction.atomic():
         request_erasure(person=second, posts=ANONYMOUS, by=second)
     Account.objects.filter(pk=second.pk).update(is_active=False)
-    assert run_due_jobs()["erasures"] == 0
+    assert run_due("erasures") == 0
     Account.objects.filter(pk=second.pk).update(is_active=True)
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
 
 
 @pytest.mark.django_db
@@ -322,21 +321,6 @@ def test_the_command_erases_at_once_or_later_and_cancels() -> None:
     boss = SuperAdminFactory()
     Account.objects.filter(is_superuser=True).exclude(pk=boss.pk).update(is_active=False)
     assert refused("erase_person", boss.handle, "--posts", "deleted") == "last_super_admin"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_command_that_erases_at_once_starts_no_other_process(
-    settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That would take the erasure while the command makes the exports that are due before it."""
-    started: list[str] = []
-    settings.PERSON_JOBS = True
-    monkeypatch.setattr(spawning, "_spawn", started.append)
-    request_export(person=PersonFactory())
-    assert started == ["person_jobs"]
-    PersonFactory(handle="by_command")
-    assert run_json("erase_person", "by_command", "--posts", "deleted", "--now", "--json")["erased"] is True
-    assert started == ["person_jobs"]
 
 
 @pytest.mark.django_db
@@ -472,7 +456,7 @@ def test_an_erasure_reads_the_sessions_of_others_not_at_all(monkeypatch: pytest.
 def test_a_process_that_has_lost_its_lease_stops(transactional_db: None) -> None:
     person = PersonFactory()
     request_erasure(person=person, posts=ANONYMOUS, by=person, wait=NOW)
-    erasure = leases.take(PersonErasure.objects.due())
+    erasure = leases.take(PersonErasure.objects.unleased())
     assert erasure is not None
     PersonErasure.objects.update(lease_id=None)
     with pytest.raises(leases.LeaseLost):

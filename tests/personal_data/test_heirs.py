@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from desk.records import RecordForm
+from kernel.jobs.queue import run_due
 from messaging.accounts.exceptions import PersonNotFound
 from messaging.accounts.services import suspend_person, unsuspend_person
 from messaging.communities.moderators import add_moderator
@@ -15,7 +16,6 @@ from messaging.communities.services import create_community
 from messaging.models import Account, BulkJob, Message, PostsChoice
 from messaging.moderation.exceptions import AccountNotFound
 from messaging.privacy.erasing import heirs, request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from tests.commands.running import refused
 from tests.factories import CommunityFactory, MessageFactory, SuperAdminFactory
 from tests.hiding import hide_posts_of, restore_posts_of
@@ -37,7 +37,7 @@ def test_the_posts_of_all_erased_people_are_not_restored_or_hidden_together(boss
     post = MessageFactory()
     hide_posts_of(author=post.author, by=boss)
     request_erasure(person=post.author, posts=PostsChoice.ANONYMOUS, by=post.author, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     heir = Message.objects.get().author
     for decide in (restore_posts_of, hide_posts_of):
         with pytest.raises(AccountNotFound):

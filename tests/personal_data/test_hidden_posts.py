@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from kernel.jobs.queue import run_due
 from messaging.models import BulkJob, Message, PostsChoice
 from messaging.moderation.services import (
     approve_message,
@@ -19,7 +20,6 @@ from messaging.moderation.services import (
 )
 from messaging.posts.exceptions import NotInThisState
 from messaging.privacy.erasing import request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from tests.api import Api
 from tests.hiding import hide_posts_of
 from tests.messaging.test_hidden_threads import Thread
@@ -36,7 +36,7 @@ def thread() -> Thread:
 def erase_author(thread: Thread) -> Message:
     author = thread.post.author
     request_erasure(person=author, posts=PostsChoice.DELETED, by=author, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     thread.post.refresh_from_db()
     return thread.post
 

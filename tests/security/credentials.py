@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core import mail
 from django.test import Client
 
+from mails.drafts import draft_url
 from mails.kinds import Kind
 from mails.views import unsubscribe_url
 from messaging.accounts import second_factor
@@ -21,7 +22,7 @@ from tests.account_area.oidc_provider import CLIENT_SECRET, Provider, begin
 from tests.account_area.second_factors import add_app, recovery_codes_of
 from tests.agents.factories import ApprovedFactory
 from tests.api import Api
-from tests.factories import PersonFactory, SuperAdminFactory
+from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 from tests.oauth.consents import program_let_in
 from tests.panel_sessions import panel_headers, secret_in
 from tests.waiting import eventually
@@ -86,6 +87,7 @@ SECRET_COLUMN = "secret|key|token|digest|salt|mac$|fingerprint|password|code|non
 ROUTES = {
     "account_confirm_email": "key of a mail confirmation",
     "account_reset_password_from_key": "link to a new password",
+    "mailed-draft": "link that releases a post",
     "unsubscribe": "link that ends a kind of mails",
 }
 OPEN_ROUTES = {
@@ -104,6 +106,7 @@ MODULES = {
     "kernel/fingerprints.py": "ROOT_KEY",
     "config/secrets.py": "SECRET_KEY",
     "kernel/writes/idempotency.py": "Idempotency-Key",
+    "mails/drafts.py": "link that releases a post",
     "mails/views.py": "link that ends a kind of mails",
     "messaging/posts/demo.py": "password",
     "messaging/accounts/sessions.py": "panel session",
@@ -123,6 +126,7 @@ OPEN_MODULES = {
     "messaging/models/account.py": "hides erased handles",
     "messaging/privacy/erased_handles.py": "hides erased handles",
     "messaging/webhooks/targets.py": "challenges that are answered once, and stored nowhere",
+    "runtime/setup.py": "makes the password of PostgreSQL, which the file of settings has",
     "messaging/accounts/visitors.py": "the cookie of a known browser signs nobody in, and is not stored",
 }
 SIGNS = (
@@ -197,7 +201,8 @@ def _of_pages(boss: Account) -> dict[str, str]:
     Client().post("/account/password/reset/", {"address": "boss@example.com"})
     reset = in_last_mail(r"/account/password/reset/[^/]+/([^/]+)/")
     unsubscribing = urlsplit(unsubscribe_url(boss.pk, Kind.DECISION)).path
-    for path in (f"/account/address/{confirmation}/", unsubscribing, "/admin/"):
+    releasing = urlsplit(draft_url(boss.pk, MessageFactory())).path
+    for path in (f"/account/address/{confirmation}/", unsubscribing, releasing, "/admin/"):
         assert client.get(path).status_code == 200, path
     return {
         "session of the pages": client.cookies["sessionid"].value,
@@ -205,6 +210,7 @@ def _of_pages(boss: Account) -> dict[str, str]:
         "secret of an app that is being set up": app,
         "key of a mail confirmation": confirmation,
         "link to a new password": reset,
+        "link that releases a post": releasing.rpartition("/")[2],
         "link that ends a kind of mails": unsubscribing.rpartition("/")[2],
     }
 

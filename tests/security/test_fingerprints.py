@@ -138,14 +138,12 @@ def test_database_before_its_first_migration_is_accepted(tmp_path: Any) -> None:
         ("demo",),
         ("rotate_secret", "TOKEN_PEPPER"),
         ("rotate_secret", "ROOT_KEY", "--finish"),
-        ("deliver_webhooks",),
-        ("deliver_mails",),
+        ("worker",),
         ("prune",),
         ("prune", "--dry-run"),
     ],
 )
-def test_commands_that_use_a_secret_refuse_another_one(use: Setter, settings: Any, command: tuple[str, ...]) -> None:
-    settings.WEBHOOKS = True
+def test_commands_that_use_a_secret_refuse_another_one(use: Setter, command: tuple[str, ...]) -> None:
     start()
     person = PersonFactory()
     use(OTHER)

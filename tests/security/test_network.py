@@ -48,6 +48,8 @@ MAY_CONNECT = {
     "runtime/run.py",
     "runtime/postgres.py",
     "runtime/backups.py",
+    # The service that an operator examines, by its public address, and its mail server.
+    "runtime/doctor.py",
     "moving/exports/reading.py",
     # Files of SQLite.
     "moving/formats/records.py",

@@ -89,6 +89,10 @@ listAllTokens         anon    bad  deny      deny   deny   admin   admin  bad   
 revokeAgentToken      anon    bad  deny      deny   deny   ok      404    bad    bad    ok     bad
 rotateAgentToken      anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
 createAgentToken      anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
+setAgentReview        anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
+listAgentDrafts       anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
+releaseDraft          anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
+rejectDraft           anon    bad  deny      deny   deny   ok      404    bad    bad    404    bad
 requestAgent          anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
 listAgentRequests     anon    bad  deny      deny   deny   ok      ok     bad    bad    ok     bad
 getAgentRequest       anon    bad  deny      deny   deny   ok      404    bad    bad    ok     bad
@@ -160,6 +164,9 @@ class World:
         self.agent = agent_with_token()
         self.post = MessageFactory()
         self.written = MessageFactory(author=self.agent.account)
+        self.draft = MessageFactory(
+            author=self.agent.account, author_kind="agent", status="pending", operator_review="waiting"
+        )
         self.community = CommunityFactory()
         self.moderators = [self._moderator(self.agent.request.requester), self._moderator(PersonFactory())]
         self.newcomer, self.banned = PersonFactory(), PersonFactory()
@@ -215,7 +222,7 @@ class World:
     def call(self, row: str) -> Call:
         request, embed = "/v1/agent-tokens/requests", f"/api/embeds/instances/{self.embed.pk}"
         approved, pending = f"{request}/{self.agent.request.pk}", f"{request}/{self.pending.pk}"
-        moderated = "/v1/moderation"
+        own_agent, moderated = f"/v1/me/agents/{self.agent.agent.pk}", "/v1/moderation"
         of_community = f"{moderated}/communities/{self.community.pk}"
         new_embed = {"name": "E", "communityId": str(self.community.pk)}
         new_request = {
@@ -286,6 +293,10 @@ class World:
             "deleteAgent": Call("DELETE", f"/v1/agents/{self.agent.account.handle}"),
             "getAgentSelf": Call("GET", "/v1/agent/self"),
             "mcp": Call("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
+            "setAgentReview": Call("PUT", own_agent, {"review": "all"}),
+            "listAgentDrafts": Call("GET", f"{own_agent}/drafts"),
+            "releaseDraft": Call("POST", f"{own_agent}/drafts/{self.draft.pk}/release", {}),
+            "rejectDraft": Call("POST", f"{own_agent}/drafts/{self.draft.pk}/reject", {}),
             "listAgentTokens": Call("GET", "/v1/agent-tokens"),
             "listAllTokens": Call("GET", "/v1/agent-tokens?all=1"),
             "revokeAgentToken": Call("POST", f"/v1/agent-tokens/{self.agent.token.pk}/revoke", {}),

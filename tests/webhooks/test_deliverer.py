@@ -48,11 +48,11 @@ def delivering() -> Iterator[None]:
         loop.close()
 
 
-def command(*arguments: str, **environment: str) -> tuple[list[str], dict[str, str]]:
-    """`manage.py deliver_webhooks` on the database of the test, and its environment."""
+def command() -> tuple[list[str], dict[str, str]]:
+    """A worker that delivers, on the database of the test, and its environment."""
     url = make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])
-    variables = {"DATABASE_URL": url, "WEBHOOKS": "1", "WEBHOOKS_ALLOW_LOCAL": "1", **environment}
-    return [sys.executable, "manage.py", "deliver_webhooks", *arguments], os.environ | variables
+    variables = {"DATABASE_URL": url, "WEBHOOKS": "1", "WEBHOOKS_ALLOW_LOCAL": "1", "HOUSEKEEPING_MINUTES": "0"}
+    return [sys.executable, "manage.py", "worker"], os.environ | variables
 
 
 @contextmanager
@@ -261,7 +261,7 @@ def test_a_killed_process_loses_nothing(receiver: Receiver, monkeypatch: pytest.
 
 @pytest.mark.slow
 @pytest.mark.processes
-def test_the_command_stops_at_once_and_releases_its_leases(receiver: Receiver) -> None:
+def test_the_worker_stops_at_once_and_releases_its_leases(receiver: Receiver) -> None:
     site = Site(receiver)
     receiver.respond = silence(10)
     site.post()
@@ -273,24 +273,6 @@ def test_the_command_stops_at_once_and_releases_its_leases(receiver: Receiver) -
     assert webhook.leased_until is None
     # An attempt that is waited for is recorded.
     assert not webhook.deliveries.exists()
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-def test_the_command_stops_when_its_parent_has_ended() -> None:
-    program, environment = command("--parent", "1")
-    assert subprocess.run(program, cwd=ROOT, env=environment, timeout=PATIENCE_SECONDS, check=False).returncode == 0
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-def test_the_command_refuses_to_run_without_the_setting() -> None:
-    program, environment = command(WEBHOOKS="0")
-    finished = subprocess.run(
-        program, cwd=ROOT, env=environment, timeout=PATIENCE_SECONDS, check=False, capture_output=True, text=True
-    )
-    assert finished.returncode == 1
-    assert "WEBHOOKS=1 is not set" in finished.stderr
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from account_area.agents import queries
-from account_area.agents.communities import SEARCH_MAX, find_communities
+from account_area.agents.communities import SEARCH_MAX, find_communities, label_of
 from account_area.agents.forms import RequestForm, WideningForm
 from account_area.agents.texts import REQUESTS, SCOPES
 from account_area.page import READ_METHODS, account_page
@@ -102,7 +102,7 @@ def communities(request: HttpRequest) -> HttpResponse:
     """The communities that a search finds, while it is typed."""
     throttling.hit("account_page", str(request.user.pk))
     found = find_communities(request.GET.get("q", "").strip())
-    return JsonResponse({"communities": [{"id": str(each.pk), "name": each.name} for each in found]})
+    return JsonResponse({"communities": [{"id": str(each.pk), "name": label_of(each)} for each in found]})
 
 
 @account_page(methods=READ_METHODS)
@@ -113,13 +113,14 @@ def detail(request: HttpRequest, request_id: UUID) -> HttpResponse:
         scopes: Sequence[Any] = [SCOPES[Scope(scope)][0] for scope in row.scopes]
         communities: Iterable[str] = community_names(row.community_ids).values()
     else:
-        scopes, communities = added_by(row)
+        scopes, communities = added_by([row])[row.pk]
     context = {
         "row": row,
         "state": state,
         "badge": badge,
         "scopes": scopes,
         "communities": communities,
+        "has_token": row.agent is not None and queries.active_tokens(row.agent) > 0,
         "grants": asked_and_granted([row]).get(row.pk),
     }
     return render(request, "account_area/agents/request.html", context)

@@ -3,12 +3,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from django import template
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model
 from django.urls import reverse
 
 from kernel.admin import formatting
 from kernel.admin.actions import AdminAction
-from kernel.admin.changelists import bounded_text
+from kernel.admin.changelists import Filter, bounded_text, read_filters
 
 register = template.Library()
 
@@ -36,3 +37,8 @@ def bounded(count: int) -> str:
 @register.simple_tag
 def row_url(row: Model) -> str:
     return formatting.change_url(row)
+
+
+@register.simple_tag
+def filters_of(changelist: ChangeList) -> list[Filter]:
+    return read_filters(changelist)

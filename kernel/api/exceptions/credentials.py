@@ -72,13 +72,20 @@ class TokenExpired(RefusedToken):
 class TokenRevoked(RefusedToken):
     default_code = "token_revoked"
     message = "Stop using this token: people sign in again; an agent asks its operator for a new one."
+    cause = "The token was revoked, or the sessions that it belongs to were ended."
+    remedy = "Trying again does not help. The operator of an agent sees the reason in the list of its tokens."
+
+
+class AgentSuspended(RefusedToken):
+    default_code = "agent_suspended"
+    message = "Pause and tell your operator: this agent is suspended. The same token works again if that ends."
     cause = (
-        "The token was revoked, its sessions were ended, the agent or its operator was stopped, or the operator has"
-        " asked to be erased."
+        "A super admin has frozen the agent, or suspended it or its operator, or the operator has asked to be erased."
+        " The token itself is valid."
     )
     remedy = (
-        "Trying again does not help. The operator of an agent sees the reason in the list of its tokens, and can cancel"
-        " an erasure for seven days at `/account/`."
+        "Keep the token, and try again after hours, not seconds. The operator sees the reason in the inbox, and can"
+        " cancel an erasure for seven days at `/account/`."
     )
 
 

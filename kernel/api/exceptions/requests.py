@@ -135,17 +135,21 @@ class OverCap(ApiError):
 
 class ContentTooLong(OverCap):
     default_code = "content_too_long"
-    message = "Shorten {field} to at most {max} characters."
+    message = "Shorten {field} to at most {max:,} characters."
     cause = "A text has more characters (Unicode code points) than its cap; `field` names it, `max` is the cap."
     remedy = "Shorten the text, or split it into several posts."
 
 
 class PayloadTooLarge(OverCap):
     default_code = "payload_too_large"
-    message = "Make {field} smaller: its cap is {max}."
+    message = "Send at most {max:,} bytes as {field}."
     cause = "The body or a payload has more bytes, or an array more items, than its cap."
     remedy = "Send less. `field` names what is too large, `max` is its cap in bytes, characters or items."
     example = {"field": "body", "max": 1_048_576}
+
+    def __init__(self, field: str, max: int, *, unit: str = "bytes") -> None:
+        super().__init__(field, max)
+        self.message = self.message.replace("bytes", unit)
 
 
 class UnsupportedContentEncoding(ApiError):

@@ -17,6 +17,7 @@ from kernel.api.exceptions import (
     AgentRateLimited,
     AgentRouteNotAllowed,
     AgentScopeMissing,
+    AgentSuspended,
     ApiError,
     ContentTooLong,
     IdempotencyInProgress,
@@ -134,6 +135,8 @@ def possible_errors(operation: Operation) -> set[type[ApiError]]:
     errors |= {UserMismatch, NotAuthenticated}
     if not operation.accepts_agents:
         errors.add(AgentRouteNotAllowed)
+    else:
+        errors.add(AgentSuspended)
     errors |= {AgentScopeMissing} if operation.scopes else set()
     errors |= {AgentRateLimited} if operation.is_charged else set()
     if operation.super_admin:

@@ -9,10 +9,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from kernel import fingerprints
 from kernel.api.exceptions import ApiError
+from kernel.jobs.queue import run_due
 from messaging.management.actor import add_by_option, get_actor, get_person
 from messaging.models import Account, PersonErasure, PostsChoice
+from messaging.privacy import ERASURE
 from messaging.privacy.erasing import WAIT, cancel_erasure, erasure_of, request_erasure
-from messaging.privacy.jobs import run_due_jobs
 
 
 class Command(BaseCommand):
@@ -39,10 +40,10 @@ class Command(BaseCommand):
         except ApiError as refusal:
             raise CommandError(refusal.default_code) from None
         if options["now"]:
-            run_due_jobs()
+            run_due(ERASURE)
         is_erased = not Account.objects.filter(pk=person.pk).exists()
         if options["now"] and erasure and not is_erased:
-            raise CommandError("The erasure has begun and is not over: see the log, and run `person_jobs`.")
+            raise CommandError("The erasure has begun and is not over: see the log, and run `run_job erasures`.")
         self._print(person, erasure, is_erased=is_erased, as_json=options["json"])
 
     def _print(self, person: Account, erasure: PersonErasure | None, *, is_erased: bool, as_json: bool) -> None:

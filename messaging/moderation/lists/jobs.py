@@ -1,15 +1,14 @@
-"""The pages of jobs on many rows, which show their progress. The scheduler of the service carries the jobs out."""
+"""The pages of jobs on many rows, which show their progress. A worker carries the jobs out."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.forms import Script
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
@@ -22,7 +21,7 @@ from kernel.admin.model_admin import ReadOnlyModelAdmin
 from kernel.api.ids import is_id
 from messaging.models import BulkJob, JobState
 from messaging.moderation.bulk_jobs import continue_job, start_undo, stop_job
-from messaging.moderation.lists.running import find_action, run_slice, run_soon
+from messaging.moderation.lists.running import find_action, run_now, run_soon
 
 BADGES = {JobState.RUNNING: "waiting", JobState.FINISHED: "good"}
 OPPOSITES = {BulkJob.HIDE_POSTS: BulkJob.RESTORE_POSTS, BulkJob.RESTORE_POSTS: BulkJob.HIDE_POSTS}
@@ -39,14 +38,12 @@ def undoing_kind(job: BulkJob) -> str:
 
 def undo_job(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:
     """Start the job that undoes what this one has done so far; of a few rows, it is finished at once."""
-    job = start_undo(job_id=row.pk, kind=undoing_kind(row), by=by, reason=reason)
-    run_soon()
-    return run_slice(job.pk)
+    return run_now(start_undo(job_id=row.pk, kind=undoing_kind(row), by=by, reason=reason))
 
 
 def _continue(row: BulkJob, *, by: Any, reason: str = "") -> BulkJob:
     job = continue_job(job_id=row.pk, by=by, reason=reason)
-    run_soon()
+    run_soon(job)
     return job
 
 
@@ -112,30 +109,12 @@ class BulkJobAdmin(ReadOnlyModelAdmin):
         return BulkJob.objects.select_related("by", "about").defer("ids", "undoes")
 
     def get_urls(self) -> list[URLPattern]:
-        views = {"run": self.run_view, "progress": self.progress_view}
-        own = [
-            path(f"<uuid:pk>/{name}/", self.admin_site.admin_view(view), name=self.url_name(name))
-            for name, view in views.items()
-        ]
-        return [*own, *super().get_urls()]
+        view = self.admin_site.admin_view(self.progress_view)
+        return [path("<uuid:pk>/progress/", view, name=self.url_name("progress")), *super().get_urls()]
 
-    def run_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """POST works on the job for a second, unless another process does: JSON for the script, else a redirect.
-
-        For a service whose housekeeping is left to cron.
-        """
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        job = run_slice(get_object_or_404(BulkJob.objects.only("pk"), pk=pk).pk)
-        if not request.headers.get("Accept", "").startswith("application/json"):
-            return HttpResponseRedirect(change_url(job))
-        return self._json(job)
-
-    def progress_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+    def progress_view(self, request: HttpRequest, pk: UUID) -> JsonResponse:
         """What has been done so far, as JSON."""
-        return self._json(get_object_or_404(BulkJob.objects.defer("ids", "undoes"), pk=pk))
-
-    def _json(self, job: BulkJob) -> JsonResponse:
+        job = get_object_or_404(BulkJob.objects.defer("ids", "undoes"), pk=pk)
         counts = {"done": job.done, "refused": job.refused, "total": job.total}
         return JsonResponse({"state": job.state, "text": self.progress(job), **counts})
 
@@ -144,11 +123,9 @@ class BulkJobAdmin(ReadOnlyModelAdmin):
 
     def extra_context(self, request: HttpRequest, row: BulkJob) -> dict[str, Any]:
         return {
-            "run_url": reverse("admin:messaging_bulkjob_run", args=[row.pk]),
             "progress_url": reverse("admin:messaging_bulkjob_progress", args=[row.pk]),
             "list_link": self.list_link(request, row),
             "is_running": row.state == JobState.RUNNING,
-            "is_scheduled": settings.HOUSEKEEPING_MINUTES > 0,
             "log_entries": log_entries_about([row], latest=DECISIONS_SHOWN_MAX),
         }
 

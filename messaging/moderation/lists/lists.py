@@ -7,6 +7,7 @@ The search of posts by ids, handles, addresses and words reads a bounded number 
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 from typing import Any, cast
@@ -63,15 +64,22 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(days=1)
 
 
+def distinct_names(communities: QuerySet[Community]) -> list[tuple[UUID, str]]:
+    """The ids and names. Where two have one name, each has its slug in brackets."""
+    # Without the word lists, which are long.
+    rows = list(communities.values_list("pk", "name", "slug"))
+    times = Counter(name for _pk, name, _slug in rows)
+    return [(pk, f"{name} ({slug})" if times[name] > 1 else name) for pk, name, slug in rows]
+
+
 class CommunityFilter(RelatedFieldListFilter):
     """Links to the first communities by name, and to the chosen one. The page of a community links to its posts."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, Any]]:
-        # Without the word lists, which are long.
-        communities = Community.objects.order_by("name", "pk").values_list("pk", "name")
-        first = list(communities[:LISTED_MAX])
+        communities = Community.objects.order_by("name", "pk")
+        first = distinct_names(communities[:LISTED_MAX])
         chosen = {_id_of(field, value) for value in self.lookup_val or ()} - {None, *(pk for pk, _name in first)}
-        return [*first, *(communities.filter(pk__in=list(chosen)[:1]) if chosen else ())]
+        return [*first, *(distinct_names(communities.filter(pk__in=list(chosen)[:1])) if chosen else ())]
 
 
 class CreatedFilter(DateFieldListFilter):

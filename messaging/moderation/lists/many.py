@@ -152,7 +152,7 @@ class ManyRowsAdmin(ReadOnlyModelAdmin):
 
     def _start(self, request: HttpRequest, action: AdminAction, *, ids: list[UUID], **values: Any) -> HttpResponse:
         job = start_job(ids=ids, by=request.user, **values, **self._job(action, len(ids)))  # type: ignore[arg-type]
-        run_soon()
+        run_soon(job)
         return HttpResponseRedirect(returning(change_url(job), to=request.get_full_path()))
 
 

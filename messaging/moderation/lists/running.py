@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import Model
-from django.db.models.functions import Now
 
 from kernel.admin.actions import AdminAction, error_text
 from kernel.admin.model_admin import ReadOnlyModelAdmin
 from kernel.api.exceptions import ApiError
-from kernel.jobs.due import ask_for
 from kernel.jobs.leases import LeaseLost, release, require_lease, take
+from kernel.jobs.queue import RowJob, enqueue
 from kernel.writes.transaction import retried
 from messaging.accounts.services import command_line
 from messaging.communities.moderators import moderates
@@ -29,9 +25,8 @@ from messaging.moderation.services import BATCH, hide_batch, posts_hidden_togeth
 
 # So long a request works on a job before it reports.
 SLICE_SECONDS = 1.0
-# Between two looks at a lease.
-LOOK_SECONDS = 0.5
-logger = logging.getLogger(__name__)
+# The name of the job of the worker.
+NAME = "desk_jobs"
 
 
 class JobInterrupted(Exception):
@@ -43,7 +38,7 @@ def run_slice(job_id: UUID, *, seconds: float = SLICE_SECONDS) -> BulkJob:
 
     A job whose super admin or moderator cannot decide any more is stopped.
     """
-    job = take(BulkJob.objects.filter(pk=job_id).due())
+    job = take(BulkJob.objects.unleased().filter(pk=job_id, state=JobState.RUNNING))
     if job is not None:
         try:
             if _may_go_on(job):
@@ -56,43 +51,16 @@ def run_slice(job_id: UUID, *, seconds: float = SLICE_SECONDS) -> BulkJob:
 
 
 def run_now(job: BulkJob) -> BulkJob:
-    """Work on a job that was started: the few rows of most jobs are changed at once, the scheduler does the rest."""
+    """Work on a job that was started: the few rows of most jobs are changed at once, a worker does the rest."""
     job = run_slice(job.pk)
     if job.state == JobState.RUNNING:
-        run_soon()
+        run_soon(job)
     return job
 
 
-def run_soon() -> None:
-    """Have the scheduler of this host carry out the jobs after the commit, whether or not a page of them is open."""
-    transaction.on_commit(partial(ask_for, settings.DATA_DIR, "run_desk_jobs"))
-
-
-def run_due_jobs() -> int:
-    """Run the jobs that no other process runs to their ends; returns how many were finished.
-
-    Raises the error of a job that cannot go on, after the others.
-    """
-    finished, failure = 0, None
-    for job_id in BulkJob.objects.filter(state=JobState.RUNNING).order_by("created_at").values_list("pk", flat=True):
-        _wait_for_lost_lease(job_id)
-        try:
-            finished += run_to_end(job_id).state == JobState.FINISHED
-        except Exception as error:
-            logger.exception("The job %s cannot go on", job_id)
-            failure = failure or error
-    if failure is not None:
-        raise failure
-    return finished
-
-
-def _wait_for_lost_lease(job_id: UUID) -> None:
-    """A process that runs the job renews its lease all the time; that of a process that has ended expires."""
-    held = BulkJob.objects.filter(pk=job_id, state=JobState.RUNNING, leased_until__gte=Now())
-    until = first = held.values_list("leased_until", flat=True).first()
-    while until is not None and until == first:
-        time.sleep(LOOK_SECONDS)
-        until = held.values_list("leased_until", flat=True).first()
+def run_soon(job: BulkJob) -> None:
+    """Have a worker carry the job out, whether or not a page of it is open."""
+    enqueue(NAME, job.pk)
 
 
 def run_to_end(job_id: UUID, *, report: Callable[[BulkJob], None] = lambda _job: None) -> BulkJob:
@@ -102,6 +70,18 @@ def run_to_end(job_id: UUID, *, report: Callable[[BulkJob], None] = lambda _job:
         before = job.position
         report(job)
     return job
+
+
+def _carry_out(job: BulkJob) -> None:
+    """Raises LeaseLost while another process works on the job, which this one does not interrupt."""
+    release(job)
+    if run_to_end(job.pk).state == JobState.RUNNING:
+        raise LeaseLost
+
+
+JOBS_OF_THE_DESK = RowJob(
+    NAME, lambda: BulkJob.objects.filter(state=JobState.RUNNING).order_by("created_at"), _carry_out
+)
 
 
 def find_action(kind: str) -> tuple[ReadOnlyModelAdmin, AdminAction] | None:

@@ -1,5 +1,5 @@
 // The key "/" leads to the search; the title of the page counts what waits for a decision; cells of lists name their
-// columns, for phones.
+// columns, for phones; what opens over the page closes again.
 "use strict";
 (() => {
   // Between two counts; in a tab in the background, whose title is read there, every second one.
@@ -8,6 +8,19 @@
   for (const row of document.querySelectorAll("#result_list > tbody > tr")) {
     [...row.children].forEach((cell, at) => { if (names[at]) cell.dataset.label = names[at]; });
   }
+
+  // The menu of the user, filters and saved lists: Escape or a click elsewhere closes them.
+  const opened = () => document.querySelectorAll(":is(.user-menu, .filter-bar > details)[open]");
+  document.addEventListener("click", event => {
+    for (const one of opened()) if (!one.contains(event.target)) one.open = false;
+  });
+  document.addEventListener("keydown", event => {
+    if (event.key !== "Escape") return;
+    for (const one of opened()) {
+      one.open = false;
+      one.querySelector("summary").focus();
+    }
+  });
 
   const form = document.querySelector(".desk-search");
   if (!form) return;

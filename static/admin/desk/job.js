@@ -1,38 +1,18 @@
-/* Shows the progress of a job. Where no scheduler carries jobs out, the page does so, step by step. */
+/* Shows the progress of a job, which a worker carries out. */
 "use strict";
 
 const PAUSE_MS = 1000;
-const STILL_MS = 20_000;
 const job = document.getElementById("job");
 
 function begin() {
-  const form = job.querySelector("form");
-  const drives = "drives" in job.dataset;
   const say = (text) => { job.querySelector(".job-text").textContent = text; };
-  let position = null;
-  let movedAt = Date.now();
 
-  function ask() {
-    const headers = { Accept: "application/json" };
-    if (!drives) return fetch(job.dataset.progress, { headers });
-    return fetch(form.action, { method: "POST", body: new FormData(form), headers });
-  }
-
-  function show(answer) {
-    const now = answer.done + answer.refused;
-    if (now !== position) movedAt = Date.now();
-    position = now;
-    job.querySelector("progress").value = now;
-    say(answer.text);
-    // The form is offered where nothing carries the job out.
-    form.hidden = Date.now() - movedAt < STILL_MS;
-  }
-
-  async function step() {
+  async function look() {
     let pause = PAUSE_MS;
     try {
-      const answer = await (await ask()).json();
-      show(answer);
+      const answer = await (await fetch(job.dataset.progress, { headers: { Accept: "application/json" } })).json();
+      job.querySelector("progress").value = answer.done + answer.refused;
+      say(answer.text);
       if (answer.state !== "running") {
         location.reload();
         return;
@@ -41,11 +21,10 @@ function begin() {
       say("The service did not answer. Trying again.");
       pause = 5 * PAUSE_MS;
     }
-    setTimeout(step, pause);
+    setTimeout(look, pause);
   }
 
-  form.hidden = true;
-  step();
+  look();
 }
 
 if (job && "running" in job.dataset) begin();

@@ -22,7 +22,10 @@ function start() {
   const say = (text) => { part("done").textContent = text; };
 
   function select(row, { scroll = true, isFirst = false } = {}) {
-    if (current) lineOf(current).classList.remove("current-row");
+    if (current) {
+      lineOf(current).classList.remove("current-row");
+      lineOf(current).removeAttribute("aria-current");
+    }
     current = row;
     showReasons(false);
     reason.value = "";
@@ -30,6 +33,10 @@ function start() {
     reason.blur();
     if (!row) return;
     lineOf(row).classList.add("current-row");
+    lineOf(row).setAttribute("aria-current", "true");
+    lineOf(row).tabIndex = -1;
+    // A page that loads leaves the focus at its beginning.
+    if (!isFirst || scroll) lineOf(row).focus({ preventScroll: true });
     part("name").textContent = row.dataset.name;
     const offered = buttonsOf(row);
     for (const button of [...barButtons, reason]) button.setAttribute("form", formOf(row).id);
@@ -61,6 +68,7 @@ function start() {
 
   function showReasons(isShown) {
     ready.hidden = !isShown || !ready.children.length;
+    bar.toggleAttribute("data-asks", isShown);
   }
 
   function askReason() {
@@ -246,6 +254,7 @@ function start() {
   for (const item of ready.children) {
     item.addEventListener("click", () => { reason.value = item.textContent; reason.focus(); });
   }
+  document.getElementById("result_list").classList.add("has-bar");
   // A button of the bar would be stopped by the required reason before the ready ones are shown.
   for (const button of barButtons) button.formNoValidate = true;
   part("undo").addEventListener("click", undo);
@@ -260,4 +269,22 @@ function start() {
   addEventListener("load", () => document.querySelector("#changelist .results")?.scrollTo({ left: 0 }));
 }
 
+/* On the page of one row, and on a list without rows: the keys press the buttons of the bar, and U the latest decision's Undo. */
+function startPage() {
+  const reason = document.getElementById("decision-reason");
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing) return;
+    if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
+    const key = event.key.toLowerCase();
+    const button = [...document.querySelectorAll(".decision-bar [data-key]")].find((one) => one.dataset.key === key);
+    const undo = document.querySelector(".recent-decision button");
+    if (button?.hasAttribute("data-needs-reason") && !reason.value.trim()) reason.focus();
+    else if (button) button.click();
+    else if (key === "u" && undo) undo.click();
+    else return;
+    event.preventDefault();
+  });
+}
+
 if (bar) start();
+else startPage();

@@ -67,7 +67,8 @@ def test_a_ready_reason_is_added_changed_and_removed(page: Page) -> None:
 
 def test_a_super_admin_chooses_the_notices_by_mail(page: Page, boss: Account) -> None:
     page.goto("/admin/")
-    press(page.get_by_role("link", name="Notices"))
+    press(page.locator(".user-menu > summary"))
+    press(page.get_by_role("link", name="Notices by mail"))
     for question, answer in (("New agent requests", "Once a day"), ("Troubles of the service", "Never")):
         page.get_by_role("group", name=question).get_by_label(answer).check()
     check_width(page)

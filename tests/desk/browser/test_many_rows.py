@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import csv
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from agents.admin import AgentRequestAdmin
 from agents.models import AgentRequest
+from kernel.jobs.queue import run_due
 from messaging.models import SavedList
 from tests.agents.factories import RequestFactory
 from tests.desk.browser.using import (
     PENDING,
+    as_worker,
     confirm,
     expect_finished,
     expect_message,
@@ -22,6 +23,7 @@ from tests.desk.browser.using import (
     press_button,
     send_form,
 )
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -30,11 +32,7 @@ def statuses(prefix: str) -> set[str]:
     return set(AgentRequest.objects.filter(agent_handle__startswith=prefix).values_list("status", flat=True))
 
 
-def test_a_whole_list_is_rejected_by_a_job_and_the_job_is_undone(
-    page: Page, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
-    """Without a scheduler the open page of the job carries it out."""
-    settings.HOUSEKEEPING_MINUTES = 0
+def test_a_whole_list_is_rejected_by_a_job_and_the_job_is_undone(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AgentRequestAdmin, "list_per_page", 2)
     monkeypatch.setattr("messaging.moderation.lists.many.BULK_MAX", 3)
     for n in range(5):
@@ -47,6 +45,7 @@ def test_a_whole_list_is_rejected_by_a_job_and_the_job_is_undone(
     press_button(page, "Go")
     expect(page.get_by_role("heading", name="Reject: 5 chosen")).to_be_visible()
     send_form(page, "Reject", reason="Spam.")
+    assert eventually(lambda: as_worker(lambda: run_due("desk_jobs")) == 1)
     expect_finished(page, "5 of 5 done")
     assert (statuses("spam_"), statuses("decent")) == ({"rejected"}, {"pending"})
     confirm(page, "Undo")
@@ -77,6 +76,7 @@ def test_filters_are_saved_opened_downloaded_and_removed(page: Page) -> None:
     with download.value.path().open(newline="", encoding="utf-8") as file:
         rows = [(row["handle"], row["purpose"]) for row in csv.DictReader(file)]
     assert rows == [("harbour_one", "Tides, and more.")], download.value.suggested_filename
+    press(page.get_by_text("Saved lists"))
     press_button(page, "Remove Of the harbour")
     expect(page.get_by_role("link", name="Of the harbour")).to_have_count(0)
     assert not SavedList.objects.exists()

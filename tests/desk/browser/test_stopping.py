@@ -12,10 +12,10 @@ from playwright.sync_api import Page, Route, expect
 
 from agents.models import Agent, AgentRequest
 from agents.services import reject_request
+from kernel.jobs.queue import run_due
 from messaging.models import Account, BulkJob, Message, Webhook
 from messaging.models.moderation import reasons_for
 from messaging.moderation.bulk_jobs import start_job
-from moving.jobs import run_due_imports
 from moving.models import Move
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.desk.browser.using import (
@@ -65,9 +65,7 @@ def test_all_tokens_of_an_agent_are_revoked(page: Page) -> None:
     assert holder.api.get("/v1/agent/self").status == 401
 
 
-def test_a_job_is_stopped_and_continued(page: Page, boss: Account, settings: Any) -> None:
-    """A scheduler is configured, which does not run here."""
-    settings.HOUSEKEEPING_MINUTES = 60
+def test_a_job_is_stopped_and_continued(page: Page, boss: Account) -> None:
     ids = [request.pk for request in RequestFactory.create_batch(2)]
     job = start_job(kind="agents.agentrequest:reject", label="Reject 2", ids=ids, by=boss, reason="Spam.")
     open_page(page, BulkJob, "changelist")
@@ -89,7 +87,7 @@ def test_an_import_is_undone(page: Page, tmp_path: Path) -> None:
     press(page.get_by_role("link", name="a.xml"))
     confirm(page, "Undo", reason="Wrong file.")
     expect_message(page, "is being undone")
-    assert as_worker(run_due_imports) == 1
+    assert as_worker(lambda: run_due("imports")) == 1
     page.reload()
     expect(page.locator(".field-state .badge")).to_have_text("undone")
     assert not Message.objects.exists()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from kernel.jobs.queue import run_due
 from messaging.accounts.deleted import HEIR_IDS
 from messaging.models import BulkJob, Community, Message, PostsChoice
 from messaging.moderation.bulk_jobs import start_on_posts_of
 from messaging.privacy.erasing import request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from moving import claims
 from moving.models import ImportedAuthor
 from tests.agents.racing import race
@@ -158,7 +158,7 @@ def test_an_erased_person_of_the_address_does_not_come_back_by_another_name(
     assert ada is not None
     assert claims.claim(author_id=ada.pk, person=person)
     request_erasure(person=person, posts=PostsChoice.DELETED, by=person, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     later = [Comment(n, 0, f"Later {name}", author=name, email=SHARED) for n, name in ((21, "Ada"), (22, "Dee"))]
     answers = [Comment(n + 10, n, "Answer", author="Eve") for n in (21, 22)]
     run("isso", [*later, *answers], community, tmp_path)
@@ -175,7 +175,7 @@ def test_the_address_of_an_erased_person_who_claimed_nothing_does_not_come_back(
     merge(community)
     person = person_with(SHARED)
     request_erasure(person=person, posts=PostsChoice.ANONYMOUS, by=person, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     run("isso", COMMENTS[:3], community, tmp_path)
     heir = Message.objects.get(content="By Ben").author
     assert names(community) == {"By Ada": "Ada", "By Ben": heir.name, "By Cy": heir.name}

@@ -15,6 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from kernel.database.sql import execute
+from kernel.jobs.queue import run_due
 from kernel.personal_data import Subject
 from messaging.accounts.deleted import HEIR_IDS
 from messaging.communities.bans import ban_account
@@ -24,7 +25,6 @@ from messaging.moderation.bulk_jobs import start_on_posts_of, start_undo, stop_j
 from messaging.moderation.exceptions import AccountNotFound
 from messaging.moderation.lists.running import run_to_end
 from messaging.privacy.erasing import heirs, request_erasure
-from messaging.privacy.jobs import run_due_jobs
 from moving import claims
 from moving.exceptions import ImportNotFound, PostsChanging
 from moving.models import ImportedAuthor
@@ -107,7 +107,7 @@ def test_posts_of_a_later_file_are_the_persons_only_after_another_claim(author: 
     assert claims.claim(author_id=later.pk, person=person)
     assert Message.objects.filter(author=person).count() == len(claimed) + new
     request_erasure(person=person, posts=PostsChoice.DELETED, by=person, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     rows = ImportedAuthor.objects.filter(source_id=author.source_id)
     assert set(rows.values_list("email", "account", "posts_are_erased")) == {("", HEIR_IDS["human"], True)}
 
@@ -151,7 +151,7 @@ def test_an_erased_author_stays_erased_when_the_import_is_removed_and_repeated(
     texts = set(written.values_list("content", flat=True))
     assert claims.claim(author_id=author.pk, person=person)
     request_erasure(person=person, posts=posts, by=person, wait=timedelta())
-    assert run_due_jobs()["erasures"] == 1
+    assert run_due("erasures") == 1
     name = author.account.name
     run("undo_import", str(author.move_id))
     import_posts("disqus", tmp_path / "a.xml", author.community, tmp_path / "r.csv")

@@ -44,9 +44,9 @@ def test_a_value_that_the_api_takes_is_taken(value: Any) -> None:
     ("extra", "name", "reason"),
     [
         ({"language": "x" * 9_000}, "language", "Shorten language to at most 16 characters"),
-        ({"anchorText": 7}, "anchorText", "Not a string"),
+        ({"anchorText": 7}, "anchorText", "Send a text"),
         ({"attachments": [{"type": "x", "url": "nope"}]}, "attachments", "Not an http or https URL"),
-        (NOTE | {"payload": {"text": "x" * 70_000}}, "payload", "its cap is 65536"),
+        (NOTE | {"payload": {"text": "x" * 70_000}}, "payload", "at most 65,536 bytes"),
         (NOTE | {"payload": {"n": 1e308}}, "payload", "a number is an integer of 64 bits"),
         ({"tagType": "x" * 9_000}, "tagType", "one of `allowed`"),
         ({"tagType": "claim", "payload": {"x" * 9_000: 1}}, "payload", "/payload: Additional properties"),

@@ -18,6 +18,7 @@ from django.test import Client
 from psycopg.conninfo import make_conninfo
 
 from kernel.changes.models import Change
+from kernel.jobs.queue import run_due
 from mails.collecting import collect
 from mails.models import Notice
 from messaging.accounts.deleted import HEIR_IDS
@@ -28,7 +29,6 @@ from messaging.pages.moving import move_page
 from messaging.pages.page_ids import normalize
 from moving.imports import running
 from moving.imports.undoing import begin_undo, undo
-from moving.jobs import run_due_imports
 from moving.management.commands import import_posts as import_posts_command
 from moving.models import ImportedAuthor, ImportedPage, ImportedPost, Move
 from reactions.models import Reaction
@@ -522,7 +522,7 @@ def test_a_super_admin_undoes_an_import(tmp_path: Path) -> None:
     assert client.post(path, {"reason": "Wrong file."}).status_code == 302
     move.refresh_from_db()
     assert move.status == "undoing"
-    run_due_imports()
+    run_due("imports")
     assert not Message.objects.exists()
     assert Decision.objects.filter(act="undone", by=boss, reason="a.xml: Wrong file.").exists()
     assert LogEntry.objects.filter(object_id=str(move.pk), user=boss, change_message="Undone: Wrong file.").exists()

@@ -10,8 +10,8 @@ import pytest
 from django.db import connections
 from playwright.sync_api import BrowserContext, expect
 
+from kernel.jobs.queue import run_due
 from messaging.models import Message
-from moving.jobs import run_due_imports
 from moving.models import Move, MoveStatus
 from tests.account_area.conftest import browser_context, sign_in  # noqa: F401  a fixture
 from tests.account_area.looks import check_in_turn as check
@@ -27,7 +27,7 @@ def run_the_step() -> None:
 
     def run() -> int:
         try:
-            return run_due_imports()
+            return run_due("imports")
         finally:
             connections.close_all()
 

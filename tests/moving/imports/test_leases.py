@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from kernel.jobs.leases import LeaseLost, release, take
+from kernel.jobs.queue import run_due
 from messaging.models import Account, Community, Message
 from moving import jobs, services
 from moving.imports.progress import Step
@@ -121,7 +122,7 @@ def test_a_run_whose_import_was_taken_over_changes_nothing_of_it(run_with: Run) 
 def test_an_import_that_is_removed_while_a_command_reads_its_file_is_due_at_once(run_with: Run) -> None:
     def remove() -> None:
         begin_undo(Move.objects.get(), by=None)
-        assert Move.objects.due().exists()
+        assert jobs.IMPORTS.rows().unleased().exists()
 
     with pytest.raises(CommandError, match="undo_import"):
         run_with(remove)
@@ -144,18 +145,18 @@ def test_no_process_has_the_lease_of_an_import_that_is_being_removed(community: 
 
 def test_a_worker_stops_when_its_import_is_removed(community: Community) -> None:
     new_import(community, status=MoveStatus.WAITING, has_upload=True)
-    worker = take(Move.objects.due())
+    worker = take(jobs.IMPORTS.rows().unleased())
     assert worker
     services.begin(worker, map=[])
     begin_undo(Move.objects.get(), by=None)
     with pytest.raises(LeaseLost):
         Progress(worker)(Step("reading", 1, 2))
-    assert Move.objects.due().exists()
+    assert jobs.IMPORTS.rows().unleased().exists()
 
 
 def test_a_worker_that_removes_an_import_goes_on_when_its_removal_is_begun_again(community: Community) -> None:
     begin_undo(new_import(community, status=MoveStatus.DONE), by=None)
-    worker = take(Move.objects.due())
+    worker = take(jobs.IMPORTS.rows().unleased())
     assert worker
     begin_undo(Move.objects.get(), by=None)
     Progress(worker)(Step("undoing", 1, 2))
@@ -199,7 +200,7 @@ def test_the_removal_of_an_import_that_was_given_up_goes_on_in_the_background(
     move = Move.objects.get()
     Move.objects.update(status=MoveStatus.FAILED, attempts=jobs.ATTEMPTS_MAX + 1)
     begin_undo(move, by=None)
-    assert jobs.run_due_imports() == 1
+    assert run_due("imports") == 1
     move.refresh_from_db()
     assert (move.status, Message.objects.count()) == (MoveStatus.UNDONE, 0)
 
@@ -207,9 +208,9 @@ def test_the_removal_of_an_import_that_was_given_up_goes_on_in_the_background(
 def test_an_import_whose_removal_has_begun_is_not_given_up(community: Community, tmp_path: Path) -> None:
     import_few(community, tmp_path)
     Move.objects.update(status=MoveStatus.WAITING, attempts=jobs.ATTEMPTS_MAX, has_upload=True)
-    taken = take(Move.objects.due())
+    taken = take(jobs.IMPORTS.rows().unleased())
     assert taken is not None
     Move.objects.update(status=MoveStatus.FAILED)
     begin_undo(Move.objects.get(), by=None)
-    jobs._step(taken)
+    jobs.run_step(taken)
     assert Move.objects.get().status == MoveStatus.UNDOING

@@ -16,9 +16,9 @@ from django.test import Client
 
 from embeds.host_proofs import is_named
 from embeds.models import Embed, EmbedStatus
+from kernel.jobs.queue import run_due
 from messaging.models import Account, Community, Message, MessageStatus, Moderator, Page
 from messaging.pages.page_ids import normalize
-from moving.jobs import run_due_imports
 from moving.models import Move, MoveStatus
 from tests.api import Api
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
@@ -78,11 +78,11 @@ def file_of(addresses: Sequence[str], texts: Sequence[str] = ()) -> bytes:
 def imported(client: Client, community: Community, content: bytes, **fields: str) -> Move:
     """The import after each step that its page offers."""
     upload(client, community, content, map="", **fields)
-    run_due_imports()
+    run_due("imports")
     move = Move.objects.get(community=community)
     if move.can_start:
         act(client, move, "start")
-        run_due_imports()
+        run_due("imports")
         move.refresh_from_db()
     return move
 
@@ -144,10 +144,10 @@ def test_a_host_that_is_taken_from_the_whitelist_after_the_check_is_foreign(
     client: Client, community: Community
 ) -> None:
     upload(client, community, file_of([OWN]), map="")
-    run_due_imports()
+    run_due("imports")
     Embed.objects.filter(community=community).update(domain_whitelist=[])
     act(client, Move.objects.get(community=community), "start")
-    run_due_imports()
+    run_due("imports")
     assert Move.objects.get(community=community).status == MoveStatus.FAILED
     assert not Message.objects.filter(community=community).exists()
 
@@ -155,9 +155,9 @@ def test_a_host_that_is_taken_from_the_whitelist_after_the_check_is_foreign(
 def test_moved_addresses_are_judged_by_their_new_host(client: Client, community: Community) -> None:
     content = file_of(["https://old.example/x", OWN])
     upload(client, community, content, map="old.example=harbour.example\nharbour.example=victim.example")
-    run_due_imports()
+    run_due("imports")
     act(client, Move.objects.get(community=community), "start")
-    run_due_imports()
+    run_due("imports")
     assert addresses_in(community) == {"https://harbour.example/x"}
 
 
@@ -371,7 +371,7 @@ def test_words_are_found_wherever_createmessage_finds_them(community: Community,
 def test_an_owner_moves_a_site_with_its_old_domain(person: Account, client: Client, format: str, name: str) -> None:
     lantern = site(person, "Lantern", hosts=["www.lantern.example"])
     upload(client, lantern, (SAMPLES / name).read_bytes(), format=format)
-    run_due_imports()
+    run_due("imports")
     move = Move.objects.get(community=lantern)
     assert (move.status, "elsewhere" in move.counts) == (MoveStatus.CHECKED, False)
     assert move.counts["published"] > 100

@@ -19,13 +19,14 @@ from django.test import Client
 from django.utils import timezone
 
 from kernel.jobs.leases import take
+from kernel.jobs.queue import run_due
 from messaging.models import Account, Community, Message, Moderator
 from moving import pruning, uploads
 from moving.exceptions import ImportBusy
 from moving.formats import PROGRAMS
 from moving.imports.progress import Step
 from moving.imports.undoing import begin_undo
-from moving.jobs import Progress, run_due_imports
+from moving.jobs import Progress
 from moving.models import Move, MovePart, MoveStatus
 from tests.agents.racing import race
 from tests.factories import PersonFactory
@@ -75,7 +76,7 @@ def upload(client: Client, community: Community, content: bytes = FEW, **fields:
 def checked(client: Client, community: Community, content: bytes = FEW, **fields: str) -> Move:
     """The import of an uploaded file after its first step."""
     upload(client, community, content, **fields)
-    run_due_imports()
+    run_due("imports")
     return Move.objects.get(community=community)
 
 
@@ -97,9 +98,9 @@ def test_a_file_that_was_uploaded_before_uploads_were_ended_is_imported(
 ) -> None:
     upload(client, community)
     settings.IMPORT_UPLOAD_MAX = 0
-    assert run_due_imports() == 1
+    assert run_due("imports") == 1
     act(client, Move.objects.get(), "start")
-    assert run_due_imports() == 1
+    assert run_due("imports") == 1
     assert Move.objects.get().status == "done"
 
 
@@ -124,20 +125,20 @@ def test_a_file_is_checked_imported_and_removed(
     response = upload(client, community, content)
     assert "is being checked" in response.content.decode()
     assert response.headers["Refresh"]
-    assert run_due_imports() == 1
+    assert run_due("imports") == 1
     move = Move.objects.get(community=community)
     assert (move.status, move.started_by, own.count()) == ("checked", person, 0)
     page = page_of(client, move)
     assert "The first posts" in page
     assert f"<li>Posts in the file: <b>{in_file}</b>" in page
     act(client, move, "start")
-    assert run_due_imports() == 1
+    assert run_due("imports") == 1
     assert own.filter(status="published").count() == shown
     report = b"".join(client.get(path(community, f"{move.pk}/report/")).streaming_content).decode()  # type: ignore[arg-type]
     assert report.startswith("source_id,address,action,reason")
     assert in_report in report
     act(client, move, "undo")
-    assert run_due_imports() == 1
+    assert run_due("imports") == 1
     move.refresh_from_db()
     assert (move.status, own.count()) == ("undone", 0)
     assert not move.parts.filter(kind="upload").exists()
@@ -168,7 +169,7 @@ def test_the_preview_has_the_first_published_posts(person: Account, community: C
     header = {"type": "header", "format": "community-messaging", "version": 1}
     lines = [header, *(of_all | post for post in (deleted, *posts)), {"type": "end", "posts": 13, "reactions": 0}]
     upload(client_of(person), community, b"".join(orjson.dumps(line) + b"\n" for line in lines), format="jsonl", map="")
-    run_due_imports()
+    run_due("imports")
     move = Move.objects.get()
     assert [post["text"] for post in move.preview] == [post["content"] for post in posts[:10]]
     assert move.file_name == "old.xml"
@@ -177,7 +178,7 @@ def test_the_preview_has_the_first_published_posts(person: Account, community: C
 def test_the_page_names_the_current_step(client: Client, community: Community) -> None:
     upload(client, community)
     Move.objects.update(status=MoveStatus.RUNNING)
-    move = take(Move.objects.due())
+    move = take(Move.objects.unleased())
     assert move
     page = page_of(client, move)
     assert "<label>is being imported <progress" in page
@@ -192,7 +193,7 @@ def test_the_page_names_the_current_step(client: Client, community: Community) -
 def test_the_same_file_is_the_same_import(client: Client, community: Community) -> None:
     upload(client, community)
     assert "Wait until the current step" in upload(client, community).content.decode()
-    run_due_imports()
+    run_due("imports")
     upload(client, community)
     assert Move.objects.count() == 1
 
@@ -213,7 +214,7 @@ def upload_several(person: Account, community: Community, of: str, contents: lis
     for number, content in enumerate(contents):
         into = community if of == "community" or number % 2 else site(person, f"Site {number}")
         upload(client_of(person if of == "person" else moderator_of(community)), into, content)
-        run_due_imports()
+        run_due("imports")
     return list(Move.objects.order_by("created_at").values_list("pk", flat=True))
 
 
@@ -261,7 +262,7 @@ def test_a_file_is_checked_when_all_of_it_is_stored(person: Account, community: 
 
     def pieces() -> Iterator[bytes]:
         yield content[: uploads.PART_BYTES]
-        states.append((run_due_imports(), Move.objects.filter(has_upload=True).count()))
+        states.append((run_due("imports"), Move.objects.filter(has_upload=True).count()))
         if is_cut_off and len(states) == 2:
             raise ConnectionError
         yield content[uploads.PART_BYTES :]
@@ -270,7 +271,7 @@ def test_a_file_is_checked_when_all_of_it_is_stored(person: Account, community: 
         upload_pieces(community, pieces, size=len(content), by=person)
     assert states == [(0, 0), (0, 1)]
     Move.objects.filter(leased_until__isnull=False).update(leased_until=timezone.now() - Move.LEASE)
-    assert run_due_imports() == 1
+    assert run_due("imports") == 1
     move = Move.objects.get()
     assert move.status == (MoveStatus.FAILED if is_cut_off else MoveStatus.CHECKED)
     assert ("Upload the file again" in move.error) == is_cut_off
@@ -315,7 +316,7 @@ def test_the_sample_of_each_origin_is_uploaded_checked_and_imported(
     assert PROGRAMS[format] in page
     assert "reading room" in page
     act(client, move, "start")
-    assert run_due_imports() == 1
+    assert run_due("imports") == 1
     move.refresh_from_db()
     assert (move.status, move.counts["new"] > 4) == (MoveStatus.DONE, True)
     assert Message.objects.filter(community=community, imported=True).count() == move.counts["new"]
@@ -384,16 +385,16 @@ def test_a_step_that_does_not_fit_is_refused(client: Client, community: Communit
 def test_another_process_goes_on_with_the_import_of_one_that_ended(client: Client, community: Community) -> None:
     act(client, checked(client, community), "start")
     Move.objects.update(status=MoveStatus.RUNNING, lease_id=uuid4(), leased_until=timezone.now() + Move.LEASE)
-    assert run_due_imports() == 0
+    assert run_due("imports") == 0
     Move.objects.update(leased_until=timezone.now() - Move.LEASE)
-    assert run_due_imports() == 1
+    assert run_due("imports") == 1
     assert Move.objects.get().status == MoveStatus.DONE
 
 
 def test_a_step_that_ends_its_process_each_time_fails_at_last(client: Client, community: Community) -> None:
     upload(client, community)
     Move.objects.update(attempts=5)
-    run_due_imports()
+    run_due("imports")
     assert Move.objects.get().status == MoveStatus.FAILED
 
 
@@ -414,7 +415,7 @@ def import_stopped() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("moving.imports.running.write", stop_at_first_batch)
         with pytest.raises(KeyboardInterrupt):
-            run_due_imports()
+            run_due("imports")
 
 
 def undo_failed() -> None:
@@ -446,7 +447,7 @@ def test_old_uploads_are_pruned_and_reports_stay(client: Client, community: Comm
 def imported(client: Client, community: Community) -> Move:
     """An import that has ended eight days ago."""
     act(client, checked(client, community), "start")
-    run_due_imports()
+    run_due("imports")
     long_ago = timezone.now() - timedelta(days=8)
     Move.objects.update(created_at=long_ago, finished_at=long_ago)
     return Move.objects.get()
@@ -521,7 +522,7 @@ def test_reports_elsewhere_take_no_place_of_those_of_a_community(
     elsewhere = [site(person, f"Site {number}") for number in range(2)]
     for into, content in zip([*elsewhere, community], contents[1:], strict=True):
         upload(client_of(person), into, content)
-        run_due_imports()
+        run_due("imports")
     assert of_the_moderator in reports()
 
 
@@ -543,7 +544,7 @@ def test_the_file_of_an_import_that_begins_meanwhile_is_not_pruned(
 
     monkeypatch.setattr(pruning, "delete_file", begins_before)
     pruned(timezone.now() + pruning.FILES_STORED * 2)
-    assert run_due_imports() == 1
+    assert run_due("imports") == 1
     assert Move.objects.get().status == MoveStatus.DONE
 
 
@@ -554,7 +555,7 @@ def test_an_import_whose_file_is_uploaded_again_can_be_removed(
 ) -> None:
     upload(client, community)
     if status != MoveStatus.UPLOADED:
-        run_due_imports()
+        run_due("imports")
     if status == MoveStatus.WAITING:
         act(client, imported, "start")
     assert Move.objects.get().status == status
@@ -562,12 +563,12 @@ def test_an_import_whose_file_is_uploaded_again_can_be_removed(
     if by == "page":
         act(client, imported, "undo")
         assert client.post(path(community, f"{imported.pk}/"), {"action": "start"}).status_code == 409
-        run_due_imports()
+        run_due("imports")
     else:
         call_command("undo_import", str(imported.pk))
     move = Move.objects.get()
     assert (move.status, move.has_upload, Message.objects.count()) == (MoveStatus.UNDONE, False, 0)
-    assert run_due_imports() == 0
+    assert run_due("imports") == 0
 
 
 @pytest.mark.parametrize("is_run_meanwhile", [False, True])
@@ -581,7 +582,7 @@ def test_an_upload_ends_when_the_removal_of_its_import_begins(
         yield FEW[:300]
         if len(calls) == 2:
             uploads.start_undo(Move.objects.get(), by=person)
-            assert not is_run_meanwhile or run_due_imports() == 1
+            assert not is_run_meanwhile or run_due("imports") == 1
         yield FEW[300:600]
         if len(calls) == 2:
             pytest.fail("A further part is stored.")
@@ -589,7 +590,7 @@ def test_an_upload_ends_when_the_removal_of_its_import_begins(
 
     with pytest.raises(ImportBusy):
         upload_pieces(community, pieces, size=len(FEW), by=person)
-    assert run_due_imports() == (0 if is_run_meanwhile else 1)
+    assert run_due("imports") == (0 if is_run_meanwhile else 1)
     move = Move.objects.get()
     assert (move.status, move.has_upload, Message.objects.count()) == (MoveStatus.UNDONE, False, 0)
     assert not move.parts.filter(kind="upload").exists()

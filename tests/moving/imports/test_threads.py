@@ -15,8 +15,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError
 from django.test import Client
 
+from kernel.jobs.queue import run_due
 from messaging.models import Community, Message
-from moving.jobs import run_due_imports
 from moving.models import Move
 from moving.uploads import MAP_FILE_MAX
 from tests.factories import CommunityFactory, PersonFactory
@@ -203,11 +203,11 @@ class TestInTheBrowser:
     def test_a_file_of_addresses_comes_with_the_export(self, client: Client, tmp_path: Path) -> None:
         for rows, new in ((b"post-1,https://lantern.example/1/", 1), (None, 0), (b"post-2,lantern.example/2", 1)):
             self.send(client, tmp_path, rows)
-            run_due_imports()
+            run_due("imports")
             move = Move.objects.get(community=self.community)
             assert (move.status, move.counts["new"], move.counts["skipped"]) == ("checked", new, 2 - new)
         act(client, move, "start")
-        run_due_imports()
+        run_due("imports")
         assert pages(self.community) == {"Text 1": "https://lantern.example/2"}
         assert not move.parts.filter(kind="upload").exists()
 

@@ -16,9 +16,10 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from kernel.jobs.queue import run_due
 from messaging.models import Account, Community, Moderator
 from moving import pruning, uploads
-from moving.jobs import CONTENT_FILES, run_due_imports
+from moving.jobs import CONTENT_FILES
 from moving.models import Move, MovePart, MoveStatus
 from tests.agents.racing import race
 from tests.factories import PersonFactory
@@ -74,7 +75,7 @@ def test_a_second_import_waits_until_the_first_has_ended(
     assert SECOND in shown
     assert f'href="{path(community, f"{move.pk}/")}"' in shown
     assert stored() == {move.pk}
-    run_due_imports()
+    run_due("imports")
     assert upload(client, elsewhere, second).status_code == 200
     assert Move.objects.count() == 2
 
@@ -91,7 +92,7 @@ def test_an_import_that_waits_for_a_decision_holds_nothing_back_and_begins_after
 ) -> None:
     first, second = others(2)
     upload(client, community, first)
-    run_due_imports()
+    run_due("imports")
     upload(client, community, second)
     checked, other = Move.objects.order_by("pk")
     own = path(community, f"{checked.pk}/")
@@ -100,7 +101,7 @@ def test_an_import_that_waits_for_a_decision_holds_nothing_back_and_begins_after
     assert SECOND in response.content.decode()
     assert f'href="{path(community, f"{other.pk}/")}"' in response.content.decode()
     assert Move.objects.get(pk=checked.pk).status == MoveStatus.CHECKED
-    run_due_imports()
+    run_due("imports")
     act(client, checked, "start")
     assert Move.objects.get(pk=checked.pk).status == MoveStatus.WAITING
     assert client.post(path(community, f"{other.pk}/"), {"action": "start"}).status_code == 409
@@ -123,7 +124,7 @@ def test_the_file_of_another_moderator_is_imported_by_who_uploads_it_again(
     person: Account, client: Client, community: Community
 ) -> None:
     upload(client_of(moderator_of(community)), community)
-    run_due_imports()
+    run_due("imports")
     upload(client, community)
     assert Move.objects.get().started_by == person
     assert upload(client, site(person, "Second"), others(1)[0]).status_code == 409
@@ -143,7 +144,7 @@ def test_of_uploads_at_once_one_is_taken(person: Account) -> None:
 def test_of_imports_that_begin_at_once_one_begins(person: Account, community: Community) -> None:
     for content in others(4):
         upload(client_of(person), community, content)
-        run_due_imports()
+        run_due("imports")
     addresses = [path(community, f"{move.pk}/") for move in Move.objects.all()]
     statuses = race(4, lambda n: client_of(person).post(addresses[n], {"action": "start"}).status_code)
     assert sorted(statuses) == [302, 409, 409, 409]
@@ -171,7 +172,7 @@ def test_the_same_file_again_needs_no_more_room(client: Client, community: Commu
     settings.IMPORT_DISK_MAX = len(FEW)
     for _ in range(2):
         assert upload(client, community).status_code == 200
-        run_due_imports()
+        run_due("imports")
     assert b"".join(uploads.content_of(Move.objects.get(), MovePart.Kind.UPLOAD)) == FEW
 
 
@@ -204,31 +205,31 @@ def test_the_room_is_counted_for_uploads_at_once(settings: Any) -> None:
 
 def has_ended(client: Client, community: Community) -> None:
     upload(client, community)
-    run_due_imports()
+    run_due("imports")
     act(client, Move.objects.get(), "start")
-    run_due_imports()
+    run_due("imports")
 
 
 def has_failed(client: Client, community: Community) -> None:
     upload(client, community, b"<html>")
-    run_due_imports()
+    run_due("imports")
 
 
 def has_failed_too_often(client: Client, community: Community) -> None:
     upload(client, community)
     Move.objects.update(attempts=5)
-    run_due_imports()
+    run_due("imports")
 
 
 def has_been_removed(client: Client, community: Community) -> None:
     has_ended(client, community)
     act(client, Move.objects.get(), "undo")
-    run_due_imports()
+    run_due("imports")
 
 
 def has_been_imported_by_a_command(client: Client, community: Community, folder: Path) -> None:
     upload(client, community)
-    run_due_imports()
+    run_due("imports")
     (folder / "old.xml").write_bytes(FEW)
     values = {"format": "disqus", "community": str(community.pk), "map": list(MAP), "report": str(folder / "r.csv")}
     call_command("import_posts", str(folder / "old.xml"), **values)
@@ -305,7 +306,7 @@ def test_a_bomb_ends_early_with_a_reason_and_in_little_memory(
     upload(client, community, content)
     tracemalloc.start()
     try:
-        run_due_imports()
+        run_due("imports")
         _now, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -11,8 +11,11 @@ from community_messaging.errors import ServiceError
 from community_messaging.records import (
     AgentRequest,
     AgentToken,
+    Decided,
     DeletedAgent,
     NewAgentToken,
+    OwnAgent,
+    OwnMessage,
     Program,
     Revocation,
     RotatedToken,
@@ -121,6 +124,40 @@ class AgentCalls(Session):
         fields = {"old_ends_in": old_ends_in, "expires_in_days": expires_in_days}
         request = write("POST", "/v1/agent-tokens/{id}/rotate", token_id, key=key, **fields)
         return self._create_token(RotatedToken, request)
+
+    @call
+    def set_agent_review(self, agent_id: str, review: str, *, key: str | None = None) -> Steps[OwnAgent]:
+        """With `all`, what your agent writes waits for you; with `none`, it does not (setAgentReview)."""
+        return self.ask(OwnAgent, write("PUT", "/v1/me/agents/{id}", agent_id, key=key, review=review), review=str)
+
+    @listing(OwnMessage)
+    def agent_drafts(self, agent_id: str, *, page_size: int | None = None) -> Steps[None]:
+        """The posts of your agent that wait for you, the newest first (listAgentDrafts)."""
+        return self.list_all("messages", get("/v1/me/agents/{id}/drafts", agent_id, limit=page_size))
+
+    @call
+    def release_draft(
+        self,
+        agent_id: str,
+        message_id: str,
+        *,
+        reason: str | None = None,
+        seen_updated_at: str | None = None,
+        key: str | None = None,
+    ) -> Steps[Decided]:
+        """Release a post of your agent; `seen_updated_at` is the `updatedAt` of what you read (releaseDraft)."""
+        fields, ids = {"reason": reason, "seen_updated_at": seen_updated_at}, (agent_id, message_id)
+        request = write("POST", "/v1/me/agents/{id}/drafts/{messageId}/release", *ids, key=key, **fields)
+        return self.ask(Decided, request, status=str)
+
+    @call
+    def reject_draft(
+        self, agent_id: str, message_id: str, *, reason: str | None = None, key: str | None = None
+    ) -> Steps[Decided]:
+        """Reject a post of your agent, which reads the reason (rejectDraft)."""
+        ids = (agent_id, message_id)
+        request = write("POST", "/v1/me/agents/{id}/drafts/{messageId}/reject", *ids, key=key, reason=reason)
+        return self.ask(Decided, request, status=str)
 
     @call
     def delete_agent(self, handle: str, *, key: str | None = None) -> Steps[DeletedAgent]:

@@ -54,6 +54,11 @@ class RotatedToken(NewAgentToken):
     oldEndsAt: str
 
 
+class OwnAgent(TypedDict):
+    account: Account
+    review: str
+
+
 class DeletedAgent(TypedDict):
     handle: str
     deleted: bool

@@ -51,11 +51,13 @@ class PlainMessage(TypedDict):
 
 
 class OwnMessage(PlainMessage):
+    pendingFor: NotRequired[str]
     reason: str | None
 
 
 class Message(PlainMessage):
     topReply: NotRequired[PlainMessage | None]
+    pendingFor: NotRequired[str]
     pinned: NotRequired[bool]
 
 
@@ -78,5 +80,6 @@ class DryRun(TypedDict):
     """What a post would be: `message` has no id."""
 
     wouldBe: str
+    pendingFor: NotRequired[str]
     message: dict[str, Any]
     limits: list[RemainingLimit]
