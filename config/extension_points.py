@@ -34,6 +34,8 @@ PRUNERS = [
     "embeds.analytics.rollup.prune",
     "embeds.forgetting.prune",
     "embeds.page_loads.prune",
+    "embeds.site_accounts.keys.prune",
+    "embeds.site_accounts.services.prune",
     "account_area.sign_in.sessions.prune",
     "account_area.submissions.prune",
     "mails.pruning.prune",

@@ -350,8 +350,8 @@ EMAIL_TIMEOUT = 10
 EMAIL_HELO = env.greeting("EMAIL_HELO")
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "Community Messaging <no-reply@localhost>")
 
-# Webhooks.
-# Whether the service sends webhooks to other machines.
+# Whether the service sends webhooks to other machines, and reads public keys of sites there.
+SSO_JWKS = env.flag("SSO_JWKS", default=False)
 WEBHOOKS = env.flag("WEBHOOKS", default=False)
 WEBHOOKS_ALLOW_LOCAL = env.flag("WEBHOOKS_ALLOW_LOCAL", default=False)
 

@@ -25,6 +25,8 @@ SOFT_THROTTLES = {
     # The interval of RFC 8628, by device code.
     "device_poll": (1, 5),
     "session": (env.integer("THROTTLE_SESSION_PER_MINUTE", 120), 60),
+    # New accounts of a site, and names that change, by embed.
+    "site_account": (env.integer("THROTTLE_SITE_ACCOUNT_PER_HOUR", 1000), 3600),
     # Per client network and host. Reads that the response cache serves are not counted.
     "read": (env.integer("THROTTLE_READ_PER_MINUTE", 6000), 60),
     # Per client network: a search may compare the texts of many posts.

@@ -118,6 +118,9 @@ class EmbedAdmin(ManyRowsAdmin):
         "rules",
         "trigger",
         "words",
+        "sign_in",
+        "sign_in_url",
+        "jwks_url",
         "since",
         "changed",
     ]

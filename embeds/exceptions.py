@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernel.api.exceptions import ApiError, Forbidden, NotFound
+from kernel.api.exceptions import ApiError, Forbidden, NotFound, RefusedToken
 
 
 class EmbedDisabled(Forbidden):
@@ -65,3 +65,47 @@ class NothingToTrust(ApiError):
     message = "Ask the owner of the embed for a whitelist first: only the hosts on it can be trusted."
     cause = "The embed has no whitelist: it runs on any host."
     remedy = "The owner adds the hosts of the site to `domainWhitelist`."
+
+
+class SiteSignInOff(Forbidden):
+    default_code = "site_sign_in_off"
+    message = "Ask the owner of the embed: accounts of the site do not sign in here now."
+    cause = "`signIn` of the embed is `service`, or its owner does not moderate its community any more."
+    remedy = "The owner, who has to moderate the community, sets `signIn` to `own` or `both`."
+
+
+class SiteAccountSuspended(Forbidden):
+    default_code = "site_account_suspended"
+    message = "Ask the operator of this service: they have suspended this account of the site."
+    cause = "A super admin suspended the account."
+    remedy = "A super admin may undo it. A new secret or token of the site does not."
+
+
+class InvalidSiteToken(RefusedToken):
+    """401. `field`: the claim, or what else is wrong."""
+
+    default_code = "invalid_site_token"
+    message = "Sign another token: this one is not what the embed takes."
+    cause = "The token is malformed, expired, signed otherwise or for another embed, or a claim is missing or wrong."
+    remedy = "The owner pastes a token into the tester on the page of the site, which names all that is wrong with it."
+
+
+class SiteTokenUsed(RefusedToken):
+    default_code = "site_token_used"
+    message = "Sign another token with another `jti`: this one was exchanged before."
+    cause = "Each token of a site is exchanged once, so that a copy of it is worth nothing."
+    remedy = "Sign a token for each sign-in, with a random `jti`."
+
+
+class JwksOff(Forbidden):
+    default_code = "jwks_off"
+    message = "Sign with the secret of the embed: the operator of this service has turned key addresses off."
+    cause = "The service runs with `SSO_JWKS=0` and reads no keys of other machines."
+    remedy = "The operator of the service sets `SSO_JWKS=1`."
+
+
+class SiteSecretNotFound(NotFound):
+    default_code = "site_secret_not_found"
+    message = "Nothing to end: this embed has no secret."
+    cause = "The embed never had a secret, or it was ended before."
+    remedy = "POST /api/embeds/instances/{id}/site-secret makes one."

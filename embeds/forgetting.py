@@ -18,6 +18,7 @@ from embeds.models import (
     Embed,
     EmbedStatus,
     Sighting,
+    SiteSecret,
     default_page_rules,
     default_trigger_config,
 )
@@ -48,6 +49,9 @@ IS_BLANK = Q(
     page_rules=default_page_rules(),
     trigger_config=default_trigger_config(),
     trusted_entries=None,
+    sign_in_url="",
+    jwks_url="",
+    site_secret=None,
 )
 
 
@@ -65,6 +69,8 @@ def blank(embed: Embed) -> None:
     embed.name, embed.description = DELETED_NAME, ""
     embed.domain_whitelist, embed.domain_blacklist, embed.blocked_words = [], [], []
     embed.page_rules, embed.trigger_config = default_page_rules(), default_trigger_config()
+    embed.sign_in_url = embed.jwks_url = ""
+    SiteSecret.objects.filter(embed=embed).delete()
     # The decisions of super admins end with the embed.
     embed.trusted_entries = None
     embed.status = embed.status_to_restore = EmbedStatus.ACTIVE

@@ -17,7 +17,7 @@ from kernel.database.sql import fetch_one
 
 FIND = """
 SELECT id, status, community_id, domain_whitelist, domain_blacklist, (clock_timestamp() AT TIME ZONE 'UTC')::date,
-    page_rules, trigger_config
+    sign_in, sign_in_url, page_rules, trigger_config
 FROM embeds_embed
 WHERE id = %s AND deleted_at IS NULL
 """
@@ -33,6 +33,8 @@ class EmbedSnapshot:
     domain_whitelist: list[str]
     domain_blacklist: list[str]
     today: date
+    sign_in: str
+    sign_in_url: str
     page_rules: dict[str, Any]
     trigger_config: dict[str, Any]
 

@@ -1,4 +1,6 @@
-"""Analytics tables: counts per day, and the salt of each of the last two days.
+"""Embeds, the hosts that communities prove, the accounts of sites, and the tables of analytics.
+
+Of analytics there are counts per day, and the salt of each of the last two days.
 
 Raw events and the visitors of open days are stored in two tables without models, `embeds_event` and `embeds_visitor`
 (see migration 0002).
@@ -34,6 +36,7 @@ WORD_MAX = 100
 PATTERNS_MAX = 100
 PATTERN_MAX = 512
 TRIGGER_MESSAGE_MAX = 80
+ADDRESS_MAX = 2_048
 COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})\Z")
 
 
@@ -50,6 +53,14 @@ class Shows(models.TextChoices):
 
     COMMUNITY = "community"
     EVERYONE = "everyone"
+
+
+class SignInMode(models.TextChoices):
+    """How readers sign in to the widget: by accounts of the site, by those of this service, or by either."""
+
+    OWN = "own"
+    BOTH = "both"
+    SERVICE = "service"
 
 
 class PageRuleType(models.TextChoices):
@@ -143,6 +154,12 @@ class Embed(models.Model):
     # on these hosts, not on those that its owner adds later. Null: not trusted.
     trusted_entries = ArrayField(models.CharField(max_length=DOMAIN_MAX), size=DOMAINS_MAX, null=True, editable=False)
     blocked_words = ArrayField(models.CharField(max_length=WORD_MAX), size=WORDS_MAX, default=list, blank=True)
+    sign_in = models.CharField(
+        max_length=7, choices=SignInMode, default=SignInMode.SERVICE, db_default=SignInMode.SERVICE.value
+    )
+    # Where the site signs its readers in, and the public keys of its tokens. Empty: none.
+    sign_in_url = models.CharField(max_length=ADDRESS_MAX, blank=True, default="", db_default="")
+    jwks_url = models.CharField(max_length=ADDRESS_MAX, blank=True, default="", db_default="")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -168,6 +185,7 @@ class Embed(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(status__in=EmbedStatus.values), name="embed_status_known"),
             models.CheckConstraint(condition=Q(shows__in=Shows.values), name="embed_shows_known"),
+            models.CheckConstraint(condition=Q(sign_in__in=SignInMode.values), name="embed_sign_in_known"),
         ]
 
     def __str__(self) -> str:
@@ -186,6 +204,51 @@ class Embed(models.Model):
     def allows_host(self, host: str) -> bool:
         """Whether the widget may run on a host (see `embeds.domains`)."""
         return domains.is_allowed(host, whitelist=self.domain_whitelist, blacklist=self.domain_blacklist)
+
+
+SUBJECT_MAX = 255
+EMAIL_MAX = 254
+
+
+class SiteSecret(models.Model):
+    """The secret with which a site signs the tokens of its readers. Encrypted, see `embeds.site_accounts.keys`."""
+
+    embed = models.OneToOneField(Embed, on_delete=models.CASCADE, primary_key=True, related_name="site_secret")
+    secret = models.BinaryField()
+    # It is accepted too until then, so that the site can exchange the secret without refusing anybody.
+    previous_secret = models.BinaryField(null=True)
+    previous_secret_until = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+
+class SiteAccount(models.Model):
+    """What a site says about the account that it signs in: one for each `subject` of a community."""
+
+    account = models.OneToOneField(Account, on_delete=models.CASCADE, primary_key=True, related_name="site_account")
+    community = models.ForeignKey(Community, on_delete=models.PROTECT, db_index=False, related_name="+")
+    subject = models.CharField(max_length=SUBJECT_MAX)
+    email = models.CharField(max_length=EMAIL_MAX, blank=True)
+    # Whether a token has made it a moderator, which a later one without the claim ends.
+    is_moderator = models.BooleanField(default=False)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    signed_in_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["community", "subject"], name="one_account_of_subject")]
+        # A person finds those with an address of theirs.
+        indexes = [models.Index("email", condition=~Q(email=""), name="site_accounts_by_address")]
+
+    def __str__(self) -> str:
+        return f"site account {self.pk}"
+
+
+class UsedSiteToken(models.Model):
+    """A token that was exchanged: a digest of its `jti`, until it has expired."""
+
+    pk = models.CompositePrimaryKey("embed_id", "digest")
+    embed_id = models.UUIDField()
+    digest = models.BinaryField(max_length=32)
+    expires_at = models.DateTimeField(db_index=True)
 
 
 # A proof ends when the record was not found for this time.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from embeds.forgetting import blank, delete_numbers
-from embeds.models import Embed, Sighting
+from embeds.models import Embed, Sighting, SiteAccount
 from kernel.admin.audit import forget_entries_about
 from kernel.cache.versions import invalidate
 from kernel.database.sql import database_now
@@ -17,8 +17,11 @@ from messaging.privacy.exporters import table
 BATCH = 20
 OF_AN_EMBED = (
     *("id", "name", "description", "community_id", "domain_whitelist", "domain_blacklist", "page_rules"),
-    *("trigger_config", "status", "blocked_words", "created_at", "updated_at", "deleted_at"),
+    *("trigger_config", "status", "blocked_words", "sign_in", "sign_in_url", "jwks_url"),
+    *("created_at", "updated_at", "deleted_at"),
 )
+
+OF_A_SITE_ACCOUNT = ("community_id", "subject", "email", "is_moderator", "created_at", "signed_in_at")
 
 
 def sections(account_id: UUID) -> Iterable[Section]:
@@ -27,6 +30,8 @@ def sections(account_id: UUID) -> Iterable[Section]:
     seen = Sighting.objects.filter(embed_id__in=embeds.values("pk"))
     columns = ("embed_id", "host", "path", "first_seen_at", "last_seen_at")
     yield Section("sightings", "Where your widgets were seen.", seen, seen.values(*columns))
+    accounts = SiteAccount.objects.filter(account=account_id)
+    yield table("site_account", "What the site that signs you in says about you.", accounts, OF_A_SITE_ACCOUNT)
 
 
 def erase(subject: Subject) -> int:

@@ -5,19 +5,30 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from embeds.exceptions import EmbedDisabled, EmbedNotFound, NothingToTrust
-from embeds.models import Embed, EmbedMode, EmbedStatus, PageRuleType, default_page_rules, default_trigger_config
+from embeds.exceptions import EmbedDisabled, EmbedNotFound, JwksOff, NothingToTrust
+from embeds.models import (
+    Embed,
+    EmbedMode,
+    EmbedStatus,
+    PageRuleType,
+    SignInMode,
+    default_page_rules,
+    default_trigger_config,
+)
 from kernel.admin.audit import log_decision, transition
 from kernel.api.exceptions import InvalidInput, NotOwner
 from kernel.cache.versions import invalidate
 from kernel.writes.transaction import retried
 from messaging.cache_tags import embed_tag
-from messaging.communities.moderators import moderated_community, require_embeddable
+from messaging.communities.moderators import moderated_community, moderates, require_embeddable
 from messaging.models import Account, Act, WebhookTarget
 from messaging.moderation.decisions import note_for_moderators
+from messaging.moderation.exceptions import ModeratorRequired
+from messaging.webhooks.posting import Receiver
 from messaging.webhooks.services import delete_webhooks_of, resume_webhooks
 
 # JSON columns into which a change is merged.
@@ -37,8 +48,9 @@ def create_embed(
 ) -> Embed:
     """Create an embed; absent fields get their defaults.
 
-    Raises CommunityNotFound (404), ModeratorRequired (403) where only moderators may choose the community, or
-    InvalidInput (400) if an owner sets the status `disabled`, or rules that show the widget on no page.
+    Raises CommunityNotFound (404), ModeratorRequired (403) where only moderators may choose the community or the
+    accounts of the site, JwksOff (403), or InvalidInput (400) if an owner sets the status `disabled`, an address that
+    is not read, or rules that show the widget on no page.
     """
     require_embeddable(community_id=community_id, by=owner)
     _refuse_status(fields.get("status"), owner)
@@ -47,6 +59,7 @@ def create_embed(
     embed.page_rules = default_page_rules() | (page_rules or {})
     _require_patterns(embed.page_rules)
     embed.trigger_config = default_trigger_config() | (trigger_config or {})
+    _require_site_sign_in(embed, owner)
     embed.save(force_insert=True)
     return embed
 
@@ -64,8 +77,9 @@ def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
     Another type of trigger ends the mode `inline`, which has no trigger, unless the mode is given too.
 
     Raises EmbedNotFound and CommunityNotFound (404), NotOwner (403), ModeratorRequired (403) for another community that
-    only its moderators may choose, EmbedDisabled (403) if an owner changes the status of a disabled embed, and
-    InvalidInput (400) if an owner disables it, or for rules that show the widget on no page.
+    only its moderators may choose or where only they choose accounts of the site, JwksOff (403), EmbedDisabled (403) if
+    an owner changes the status of a disabled embed, and InvalidInput (400) if an owner disables it, for an address that
+    is not read, or for rules that show the widget on no page.
     """
     embed = _require_owner(_locked(embed_id), owner)
     if changes.get("community_id", embed.community_id) != embed.community_id:
@@ -77,6 +91,8 @@ def update_embed(*, embed_id: UUID, owner: Account, **changes: Any) -> Embed:
         setattr(embed, name, _merged(getattr(embed, name), value) if name in MERGED else value)
     if embed.page_rules != rules:
         _require_patterns(embed.page_rules)
+    if changes.keys() & {"community_id", "sign_in", "jwks_url"}:
+        _require_site_sign_in(embed, owner)
     _set_status(embed, status, by=owner)
     _save(embed)
     return embed
@@ -232,6 +248,20 @@ def _require_patterns(rules: dict[str, Any]) -> None:
     """Raises InvalidInput (400) for rules by which the widget would show on no page, which its owner would not see."""
     if rules["type"] == PageRuleType.PATTERNS and not rules["patterns"]:
         raise InvalidInput("Send at least one pattern, or the type `all`.", field="pageRules.patterns")
+
+
+def _require_site_sign_in(embed: Embed, owner: Account) -> None:
+    """Raises ModeratorRequired or JwksOff (403), or InvalidInput (400): who signs readers in vouches for them."""
+    if embed.sign_in != SignInMode.SERVICE and not moderates(owner, embed.community_id):
+        raise ModeratorRequired(field="signIn")
+    if not embed.jwks_url:
+        return
+    if not settings.SSO_JWKS:
+        raise JwksOff
+    try:
+        Receiver.of(embed.jwks_url)
+    except ValueError as failure:
+        raise InvalidInput(f"Send another address. {failure}", field="jwksUrl") from None
 
 
 def _check_status(embed: Embed, status: str, owner: Account) -> None:

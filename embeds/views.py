@@ -18,7 +18,7 @@ from embeds import page_loads
 from embeds.analytics.ingest import KNOWN_EVENTS, record_event
 from embeds.analytics.summary import Summary, period, summarize, table_of
 from embeds.domains import host_of_origin
-from embeds.exceptions import DomainNotAllowed, EmbedDisabled, EmbedNotActive, EmbedNotFound
+from embeds.exceptions import DomainNotAllowed, EmbedDisabled, EmbedNotActive, EmbedNotFound, JwksOff
 from embeds.lookup import EmbedSnapshot, find_embed
 from embeds.models import Embed, EmbedQuerySet, EmbedStatus
 from embeds.serializers.inputs import (
@@ -188,7 +188,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         body=NewEmbed,
         response=EmbedInstanceSerializer,
         status=201,
-        errors=(CommunityNotFound, ModeratorRequired),
+        errors=(CommunityNotFound, ModeratorRequired, JwksOff),
         response_headers=("Location",),
         links=NEXT,
     )
@@ -208,7 +208,7 @@ class EmbedViewSet(ListModelMixin, ApiViewSet):
         callers=OWNERS,
         body=EmbedChanges,
         response=EmbedInstanceSerializer,
-        errors=(*NOT_YOURS, CommunityNotFound, ModeratorRequired, EmbedDisabled),
+        errors=(*NOT_YOURS, CommunityNotFound, ModeratorRequired, EmbedDisabled, JwksOff),
     )
     def update(self, request: ApiRequest, id: str) -> Response:
         """Change an embed."""

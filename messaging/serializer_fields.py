@@ -65,7 +65,7 @@ class TagType(Text):
 
 
 class WebUrl(Text):
-    """An http or https URL with a host and without user info; never fetched."""
+    """An http or https URL with a host and without user info."""
 
     documented = {"format": "iri", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}
     default_error_messages = {"url": "Not an http or https URL with a host and without user info."}

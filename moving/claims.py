@@ -1,4 +1,7 @@
-"""A person takes over the posts of a foreign author who has the same mail address, which is verified here."""
+"""A person takes over the posts of a foreign author who has the same mail address, which is verified here.
+
+A foreign author is one of an import, or the account of a site that says this address of it.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,12 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Lower, Now
 
+from embeds.models import SiteAccount
 from kernel.cache.versions import EVERYTHING, invalidate
 from kernel.database.sql import database_now, execute
 from kernel.writes.transaction import retried
 from messaging.communities.bans import hand_over_bans, lock_communities_of_bans
-from messaging.models import Account, AccountKind, HandleClaim, Message
+from messaging.models import Account, AccountKind, Ban, HandleClaim, Message
 from messaging.moderation.bulk_jobs import hand_over_jobs, is_changing_all_posts
 from messaging.moderation.reporting import move_closing
 from moving.exceptions import ImportNotFound, PostsChanging
@@ -34,10 +38,26 @@ def claimable_by(person: Account) -> QuerySet[ImportedAuthor]:
 
 
 def unclaimed_of(account_ids: Collection[UUID]) -> QuerySet[ImportedAuthor]:
-    addresses = apps.get_model("account", "EmailAddress")._default_manager.filter(user__in=account_ids, verified=True)
-    theirs = list(addresses.annotate(lower=Lower("email")).values_list("lower", flat=True))
+    theirs = _addresses_of(account_ids)
     authors = ImportedAuthor.objects.filter(email__in=theirs, claimed_at=None, account__kind=AccountKind.HUMAN)
     return authors.exclude(email="").order_by("pk")
+
+
+def site_accounts_of(account_ids: Collection[UUID]) -> QuerySet[SiteAccount]:
+    """The accounts of sites with a verified address of these people."""
+    return SiteAccount.objects.filter(email__in=_addresses_of(account_ids)).exclude(email="").order_by("pk")
+
+
+def site_accounts_claimable_by(person: Account) -> QuerySet[SiteAccount]:
+    """Those with posts. A ban stays with the account of the site, and so do the posts of a banned one."""
+    has_posts = Exists(Message.objects.filter(author=OuterRef("pk")))
+    is_banned = Exists(Ban.objects.filter(account=OuterRef("pk")))
+    return site_accounts_of([person.pk]).filter(has_posts, ~is_banned).select_related("account", "community")
+
+
+def _addresses_of(account_ids: Collection[UUID]) -> list[str]:
+    addresses = apps.get_model("account", "EmailAddress")._default_manager.filter(user__in=account_ids, verified=True)
+    return list(addresses.annotate(lower=Lower("email")).values_list("lower", flat=True))
 
 
 def has_claimed(*, author_id: int, person: Account) -> bool:
@@ -56,6 +76,30 @@ def claim(*, author_id: int, person: Account) -> bool:
         if not _give(author.account_id, person.pk):
             return _end(author, person)
     return False
+
+
+def claim_site_account(*, account_id: UUID, person: Account) -> bool:
+    """Give the posts and reactions of a site's account to the person; False as for `claim`.
+
+    The site goes on signing its reader in to the account, which has no posts then. Repeated, it changes nothing. Raises
+    ImportNotFound (404) for an account of another address or a banned one, and PostsChanging (409).
+    """
+    if not site_accounts_of([person.pk]).filter(pk=account_id).exists():
+        raise ImportNotFound
+    if not site_accounts_claimable_by(person).filter(pk=account_id).exists():
+        return True
+    for _ in range(BATCHES_MAX):
+        if not _give(account_id, person.pk):
+            return _end_of_site_account(account_id, person)
+    return False
+
+
+@retried
+@transaction.atomic
+def _end_of_site_account(account_id: UUID, person: Account) -> bool:
+    execute(queries.LOCK, {"account": person.pk})
+    _give_reactions(account_id, person.pk)
+    return True
 
 
 @retried

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models.functions import Now
 
 from kernel.personal_data import Section, Subject
-from moving.claims import unclaimed_of
+from moving.claims import site_accounts_of, unclaimed_of
 from moving.formats.records import id_by_mail
 from moving.models import ImportedAuthor, Move
 
@@ -22,6 +22,9 @@ def sections(account_id: UUID) -> Iterable[Section]:
     authors = ImportedAuthor.objects.filter(account=account_id).order_by("pk")
     about = "Who you were in the comment systems that imported posts come from."
     yield Section("imported_authors", about, authors, authors.values("format", "source_id", "email"))
+    accounts = site_accounts_of([account_id])
+    about = "Accounts of sites that say an address of yours."
+    yield Section("site_accounts", about, accounts, accounts.values("account_id", "community_id", "subject", "email"))
 
 
 def erase(subject: Subject) -> int:
@@ -32,6 +35,7 @@ def erase(subject: Subject) -> int:
     _forget_addresses([*claimed, *unclaimed], subject.heir_id)
     forgotten = ImportedAuthor.objects.filter(pk__in=[author.pk for author in claimed])
     without_address = ImportedAuthor.objects.filter(pk__in=[author.pk for author in unclaimed]).update(email="")
+    without_address += site_accounts_of(subject.account_ids).update(email="")
     forgotten_as = {"account": subject.heir_id, "email": "", "claimed_at": Now()}
     return started + forgotten.update(**forgotten_as, posts_are_erased=subject.delete_posts) + without_address
 

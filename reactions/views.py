@@ -5,7 +5,7 @@ from uuid import UUID
 
 from kernel.api.context import ApiContext, ApiRequest
 from kernel.api.credentials import CredentialKind
-from kernel.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidParameter, NotOwner
+from kernel.api.exceptions import AgentCommunityNotAllowed, ContentTooLong, InvalidParameter, NotOwner, OtherCommunity
 from kernel.api.fields import ListQuery
 from kernel.api.ids import is_id
 from kernel.api.operations import operation
@@ -65,7 +65,7 @@ def authorize_replay(api: ApiContext, replay: Replay) -> None:
     """Check the post's community and its bans. Only the body of the request has the id of the post."""
     auth, message_id = api.credential, api.fields.get("messageId")
     if auth.community_ids and (replay.mismatch or not is_id(message_id)):
-        raise AgentCommunityNotAllowed(allowed=auth.allowed_communities)
+        raise auth.refusal_of_community()
     if is_id(message_id):
         require_community_of(auth=auth, message_id=UUID(message_id))
         refuse_banned(communities=Message.objects.filter(pk=UUID(message_id)).values("community_id"), auth=auth)
@@ -91,6 +91,7 @@ class ReactionViewSet(ApiViewSet):
             ContentTooLong,
             InvalidEmoji,
             MessageNotFound,
+            OtherCommunity,
             TooManyEmoji,
         ),
     )
@@ -124,7 +125,7 @@ class ReactionViewSet(ApiViewSet):
         scopes={"react"},
         response=RemovedSerializer,
         example={"action": "removed", "count": 0, "total": 0},
-        errors=(AgentCommunityNotAllowed, NotOwner, ReactionNotFound),
+        errors=(AgentCommunityNotAllowed, NotOwner, OtherCommunity, ReactionNotFound),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:
         """Remove your own reaction (`id` is the reaction's)."""

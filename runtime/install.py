@@ -57,7 +57,8 @@ def install(locks: list[str]) -> None:
 
 def run_pip(requirements: list[str], *, packages: int) -> str:
     """Install, and show `n of packages` in one line of a terminal. Returns what pip says if it fails, else nothing."""
-    options = ["--disable-pip-version-check", "--no-input", "--progress-bar=off", "--require-hashes"]
+    # The locks name every package. pip would not find the extras of one among them, such as `pydantic[email]`.
+    options = ["--disable-pip-version-check", "--no-input", "--progress-bar=off", "--require-hashes", "--no-deps"]
     command = [str(PYTHON), "-m", "pip", "install", *options, *requirements]
     environment = os.environ | {"PIP_ROOT_USER_ACTION": "ignore", "PYTHONUNBUFFERED": "1"}
     said = []

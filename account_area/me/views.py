@@ -28,6 +28,7 @@ from account_area.people import credential_of, person_of
 from account_area.sign_in.recent import is_recent
 from kernel.api.credentials import Credential
 from kernel.api.exceptions import ApiError, NotFound
+from kernel.api.ids import parse_id
 from kernel.writes.transaction import retried, write_transaction
 from messaging.accounts.second_factor import has_second_factor
 from messaging.accounts.services import change_profile
@@ -37,7 +38,7 @@ from messaging.posts.deleting import delete_message
 from messaging.posts.editing import edit_message, lock_for_edit
 from messaging.privacy.erasing import cancel_erasure, erasure_of, request_erasure
 from messaging.privacy.exports import content_of, exports_of, ready_export, request_export
-from moving.claims import claim, claimable_by, has_claimed
+from moving.claims import claim, claim_site_account, claimable_by, has_claimed, site_accounts_claimable_by
 from moving.exceptions import ImportNotFound
 from reactions.services import remove_reaction
 
@@ -47,6 +48,9 @@ LISTED_MAX = 100
 @account_page
 def imported_posts(request: HttpRequest) -> HttpResponse:
     person = person_of(request)
+    if request.method == "POST" and "site_account" in request.POST:
+        account_id = parse_id(request.POST["site_account"], missing=ImportNotFound)
+        return _taken_over(request, is_done=claim_site_account(account_id=account_id, person=person))
     if request.method == "POST":
         author = request.POST.get("author", "")
         if not (author.isascii() and author.isdecimal()) or len(author) > 18:
@@ -58,13 +62,20 @@ def imported_posts(request: HttpRequest) -> HttpResponse:
                 raise
             messages.info(request, _("These posts are yours already."))
             return redirect("account_imported_posts")
-        if is_done:
-            messages.success(request, _("These posts are yours now."))
-        else:
-            messages.info(request, _("Many of these posts are yours now. Press the button again for the others."))
-        return redirect("account_imported_posts")
-    authors = list(claimable_by(person)[:LISTED_MAX])
-    return render(request, "account_area/me/imported_posts.html", {"authors": authors})
+        return _taken_over(request, is_done=is_done)
+    context = {
+        "authors": list(claimable_by(person)[:LISTED_MAX]),
+        "site_accounts": list(site_accounts_claimable_by(person)[:LISTED_MAX]),
+    }
+    return render(request, "account_area/me/imported_posts.html", context)
+
+
+def _taken_over(request: HttpRequest, *, is_done: bool) -> HttpResponse:
+    if is_done:
+        messages.success(request, _("These posts are yours now."))
+    else:
+        messages.info(request, _("Many of these posts are yours now. Press the button again for the others."))
+    return redirect("account_imported_posts")
 
 
 # While an export is made, the page is loaded again, also without scripts.

@@ -35,6 +35,7 @@ TABS: tuple[tuple[str, str | Promise], ...] = (
     ("site-look", _("Look")),
     ("site-pages", _("Pages")),
     ("site-words", _("Words")),
+    ("site-accounts", _("Accounts")),
     ("site-settings", _("Settings")),
 )
 

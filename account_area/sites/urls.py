@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from account_area.sites import edit_views, posts_views, views
+from account_area.sites import accounts_views, edit_views, posts_views, views
 from account_area.sites import views as install_views
 from account_area.sites import views as numbers_views
 from account_area.sites.views import preview
@@ -23,6 +23,9 @@ urlpatterns = [
     path(f"{SITE}preview/", preview, name="site-preview"),
     path(f"{SITE}pages/", edit_views.pages, name="site-pages"),
     path(f"{SITE}words/", edit_views.words, name="site-words"),
+    path(f"{SITE}accounts/", accounts_views.accounts, name="site-accounts"),
+    path(f"{SITE}accounts/secret/", accounts_views.secret, name="site-secret"),
+    path(f"{SITE}accounts/secret/end/", accounts_views.end, name="site-secret-end"),
     path(f"{SITE}settings/", edit_views.settings, name="site-settings"),
     path(f"{SITE}pause/", views.pause, name="site-pause"),
     path(f"{SITE}resume/", views.resume, name="site-resume"),

@@ -104,6 +104,7 @@ def _config(site: Embed, language: str) -> dict[str, Any]:
     return {
         "id": str(site.pk),
         "status": "active",
+        "signIn": "service",
         "pageRules": {"type": "all", "patterns": []},
         "triggerConfig": site.trigger_config,
         "words": words(language)["loader"],

@@ -11,14 +11,14 @@ from rest_framework import serializers
 from embeds import models as caps
 from embeds.analytics.ingest import EVENT_NAME
 from embeds.domains import ENTRY_MAX, InvalidDomain, normalize_entry
-from embeds.models import EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType
+from embeds.models import EmbedStatus, PageRuleType, Shows, SignInMode, TriggerPosition, TriggerSize, TriggerType
 from embeds.widget.locales import LANGUAGES
 from kernel.admin.actions import REASON_MAX
 from kernel.api.fields import Choice, Id, ListOf, Text
 from kernel.api.openapi.example_values import ID
 from kernel.api.serializers import BodySerializer, QuerySerializer
 from messaging.pages.page_ids import URL_MAX
-from messaging.serializer_fields import EXAMPLE_PAGE_URL, Name, PageUrl
+from messaging.serializer_fields import EXAMPLE_PAGE_URL, Name, PageUrl, WebUrl
 from messaging.word_lists import InvalidWord, check_words
 from messaging.word_lists.entries import parse_entry
 
@@ -111,6 +111,26 @@ class EmbedOptions(BodySerializer):
     status = Choice(choices=EmbedStatus.choices, required=False, help_text="An owner may set `active` or `paused`.")
     shows = Choice(choices=Shows.choices, required=False, help_text="Posts of its `community`, or of `everyone`.")
     blockedWords = BlockedWords(source="blocked_words", required=False, help_text="Added to those of the community.")
+    signIn = Choice(
+        source="sign_in",
+        choices=SignInMode.choices,
+        required=False,
+        help_text="By accounts of the site (`own`), of this `service`, or `both`; moderators of the community choose.",
+    )
+    signInUrl = WebUrl(
+        source="sign_in_url",
+        max_length=caps.ADDRESS_MAX,
+        required=False,
+        allow_blank=True,
+        help_text="Where the site signs in.",
+    )
+    jwksUrl = WebUrl(
+        source="jwks_url",
+        max_length=caps.ADDRESS_MAX,
+        required=False,
+        allow_blank=True,
+        help_text="Public keys of the site, https.",
+    )
 
 
 class NewEmbed(EmbedOptions):

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from embeds.analytics.ingest import KnownEvent
 from embeds.analytics.summary import Summary
 from embeds.embed_code import embed_code
-from embeds.models import EmbedStatus, PageRuleType, Shows, TriggerPosition, TriggerSize, TriggerType
+from embeds.models import EmbedStatus, PageRuleType, Shows, SignInMode, TriggerPosition, TriggerSize, TriggerType
 from embeds.widget.locales import DEFAULT_LANGUAGE, words
 from kernel.api.openapi.example_values import BASE, ID
 from kernel.api.pagination import paginated
@@ -43,13 +43,22 @@ class TriggerConfigSerializer(serializers.Serializer[Any]):
 
 
 class EmbedConfigFields(serializers.Serializer[Any]):
-    openapi_example: ClassVar[dict[str, Any]] = {"domainWhitelist": ["example.com"], "status": "active"}
+    openapi_example: ClassVar[dict[str, Any]] = {
+        "domainWhitelist": ["example.com"],
+        "status": "active",
+        "signIn": "service",
+        "signInUrl": "",
+    }
     id = serializers.UUIDField()
     communityId = serializers.UUIDField(source="community_id")
     domainWhitelist = _texts(source="domain_whitelist", help_text="Empty: any domain.")
     pageRules = PageRulesSerializer(source="page_rules", help_text="Where it is shown.")
     triggerConfig = TriggerConfigSerializer(source="trigger_config", help_text="What opens it.")
     status = serializers.ChoiceField(choices=EmbedStatus.choices, help_text="Nothing is shown unless `active`.")
+    signIn = serializers.ChoiceField(
+        source="sign_in", choices=SignInMode.choices, help_text="By accounts of the site, of this `service`, or both."
+    )
+    signInUrl = serializers.CharField(source="sign_in_url", help_text="Where the site signs in; empty: nowhere.")
 
 
 class LoaderWordsSerializer(serializers.Serializer[Any]):
@@ -78,12 +87,14 @@ class EmbedInstanceSerializer(EmbedConfigFields):
         "description": "",
         "blockedWords": [],
         "shows": "community",
+        "jwksUrl": "",
         "embedCode": f'<script async src="{BASE}/embed/v1.js" data-service-id="{ID}"></script>',
     }
     name = serializers.CharField(help_text="For you, and for moderators of the community.")
     description = serializers.CharField(allow_blank=True, help_text="For you.")
     blockedWords = _texts(source="blocked_words", help_text="Added to those of the community.")
     shows = serializers.ChoiceField(choices=Shows.choices, help_text="Posts of its community, or of everyone.")
+    jwksUrl = serializers.CharField(source="jwks_url", help_text="Public keys of the site; empty: none.")
     embedCode = EmbedCode(source="*", help_text="To paste into a page.")
     ownerId = serializers.UUIDField(source="owner_id")
     createdAt = serializers.DateTimeField(source="created_at")

@@ -65,10 +65,13 @@ def _function(name: str, source: str) -> str:
 JSON = "application/json"
 JAVASCRIPT, CSS = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 LOADER, LOADER_STYLES = "embed/v1.js", "embed/v1.css"
-LOADER_THEME, LOADER_LINKS = "embed/theme.js", "embed/links.js"
+LOADER_THEME, LOADER_LINKS, LOADER_ACCOUNTS = "embed/theme.js", "embed/links.js", "embed/accounts.js"
 MARKDOWN_MODULES, MARKDOWN_LIBRARY = "embed/markdown", "vendor/markdown-it/markdown-it.js"
 PICKER_MODULES, EMOJI = "embed/picker", "vendor/emoji/{language}.json"
-LATER_MODULES, LATER_EXPORTS = "embed/later", "$card, $closed, $form, $forms, $marks, $mentions, $search, $variables"
+LATER_MODULES, LATER_EXPORTS = (
+    "embed/later",
+    "$accounts, $card, $closed, $form, $forms, $marks, $mentions, $search, $variables",
+)
 MODERATION_MODULES, MODERATION_WORDS = "embed/moderation", {"moderation": "moderation", "error": "moderation_error"}
 PANEL_MODULES, PANEL_STYLES = "embed/panel", ("embed/base.css", "embed/panel.css")
 PREFERS_DARK = "@media (prefers-color-scheme:dark)"
@@ -76,9 +79,20 @@ LANGUAGES_PLACEHOLDER, THEME_PLACEHOLDER = "/*languages*/", "/*theme*/"
 STYLES_PLACEHOLDER = '"/*styles*/"'
 # Names that the loader alone knows. The built one has short names in their place, since it may have 6 KB.
 LOADER_NAMES = (
-    *("LANGUAGES", "RETRY", "SILENCE", "URLS_MAX", "URL_MAX", "arrive", "attach", "build", "buildFrame", "buildNearby"),
+    *("LANGUAGES", "arrive", "attach", "build", "buildFrame", "buildNearby", "corner", "extend", "known", "label"),
     *("clicked", "configure", "counted", "countedPage", "currentPage", "fillCounts", "former", "grow", "hasCount"),
-    *("hasScheme", "isDark", "isEarly", "isFloating", "isFollowing", "isInPage", "isOnScreen", "linked", "loadTheme"),
+    *(
+        "hasScheme",
+        "isDark",
+        "isEarly",
+        "isFloating",
+        "imported",
+        "isFollowing",
+        "isInPage",
+        "isOnScreen",
+        "linked",
+        "loadTheme",
+    ),
     *(
         "make",
         "pageAllowed",
@@ -91,7 +105,19 @@ LOADER_NAMES = (
         "reported",
         "safely",
     ),
-    *("settled", "showCount", "showPage", "spot", "star", "tell", "themed", "timer", "totals", "tries"),
+    *(
+        "response",
+        "records",
+        "settled",
+        "showCount",
+        "showPage",
+        "spot",
+        "tell",
+        "themed",
+        "timer",
+        "totals",
+        "readable",
+    ),
 )
 
 Scheme = Literal["auto", "light", "dark"]
@@ -126,6 +152,11 @@ def loader_theme() -> Asset:
 @cache
 def loader_links() -> Asset:
     return asset(JAVASCRIPT, str(jsmin(_text(LOADER_LINKS))))
+
+
+@cache
+def loader_accounts() -> Asset:
+    return asset(JAVASCRIPT, str(jsmin(_text(LOADER_ACCOUNTS))))
 
 
 @cache

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from embeds import domains
-from embeds.models import Embed
+from embeds.models import Embed, SignInMode
 from embeds.widget import demo
 from embeds.widget.assets import (
     Asset,
@@ -143,6 +143,8 @@ def panel(embed: Embed, chosen: Mapping[str, Any], *, has_session: bool) -> dict
     """`chosen`: what `language` and `form` return."""
     lang = chosen["lang"]
     accent = embed.trigger_config["color"]
+    # Where readers sign in with the site alone, the cookie of another site's panel signs nobody in.
+    has_session = has_session and embed.sign_in != SignInMode.OWN
     panel_settings = {
         "serviceId": str(embed.pk),
         "communityId": str(embed.community_id),
@@ -151,6 +153,8 @@ def panel(embed: Embed, chosen: Mapping[str, Any], *, has_session: bool) -> dict
         "pollSeconds": POLL_SECONDS,
         "streamUrl": settings.STREAM_URL,
         "hasSession": has_session,
+        "signIn": "" if embed.sign_in == SignInMode.SERVICE else embed.sign_in,
+        "signInUrl": embed.sign_in_url,
         "laterUrl": _address("later-script", later_script()),
         "moderationUrl": _address("moderation-script", moderation_script(lang), lang),
         "markdownUrl": _address("markdown-script", markdown_script()),

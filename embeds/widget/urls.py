@@ -13,6 +13,7 @@ urlpatterns = [
     path("embed/v1.js", views.loader_script, name="loader"),
     path("embed/theme.js", views.loader_theme, name="loader-theme"),
     path("embed/links.js", views.loader_links, name="loader-links"),
+    path("embed/accounts.js", views.loader_accounts, name="loader-accounts"),
     path("embed/panel", views.panel, name="panel"),
     path("embed/panel.js", views.panel_script, name="panel-script"),
     path("embed/later.js", views.later_script, name="later-script"),

@@ -124,6 +124,11 @@ def loader_links(request: HttpRequest) -> HttpResponse:
     return _imported_by_page(_named_by_digest(request, assets.loader_links()))
 
 
+@read_only
+def loader_accounts(request: HttpRequest) -> HttpResponse:
+    return _imported_by_page(_named_by_digest(request, assets.loader_accounts()))
+
+
 def _imported_by_page(response: HttpResponse) -> HttpResponse:
     """A module of another origin has to allow the page that imports it."""
     response.headers["Access-Control-Allow-Origin"] = "*"

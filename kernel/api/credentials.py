@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from kernel.api.exceptions import AgentCommunityNotAllowed, AgentScopeMissing
+from kernel.api.exceptions import AgentCommunityNotAllowed, AgentScopeMissing, OtherCommunity
 
 
 class CredentialKind(StrEnum):
@@ -26,7 +26,7 @@ class Credential:
     """A verified credential. `user`: a `messaging.Account`, the `AgentAccount` of an agent token, or None (`PUBLIC`).
 
     `signed_in_at`: when the person of a sign-in JWT entered the password. `is_of_panel`: the user token comes from the
-    cookie of a panel. The fields after it belong to agent tokens.
+    cookie of a panel. The fields after it belong to agent tokens, but `community_ids` also to accounts of sites.
     `is_reviewed`: its operator releases what it writes.
     An empty `community_ids` allows every community; `stored_response` is the row stored for the Idempotency-Key of this
     request (`kernel.writes.idempotency`), None for a new key.
@@ -70,9 +70,13 @@ class Credential:
                 raise AgentScopeMissing(scope, needed=needed, allowed=self.scopes)
 
     def require_community(self, community_id: UUID | None) -> None:
-        """Raises AgentCommunityNotAllowed (403) for an agent that is limited to other communities."""
+        """Raises AgentCommunityNotAllowed or OtherCommunity (403) for an account that is limited to others."""
         if self.community_ids and community_id not in self.community_ids:
-            raise AgentCommunityNotAllowed(allowed=self.allowed_communities)
+            raise self.refusal_of_community()
+
+    def refusal_of_community(self) -> AgentCommunityNotAllowed | OtherCommunity:
+        refusal = AgentCommunityNotAllowed if self.is_agent else OtherCommunity
+        return refusal(allowed=self.allowed_communities)
 
 
 ANONYMOUS = Credential(kind=CredentialKind.PUBLIC)

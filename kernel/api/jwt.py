@@ -109,12 +109,14 @@ def person_credential(raw: str, *, user_id: str | None) -> Credential:
         raise InvalidToken
     if kind is CredentialKind.PERSON:
         _require_user_id(user_id, subject=_subject(token))
+    person = person_of(token)
     return Credential(
         kind=kind,
-        user=person_of(token),
+        user=person,
         expires_at=expiry_of(token),
         signed_in_at=_sign_in_of(token),
         is_of_panel=OF_PANEL in token,
+        community_ids=frozenset() if person.site_community_id is None else frozenset({person.site_community_id}),
     )
 
 

@@ -212,8 +212,8 @@ class AccountAdmin(ManyRowsAdmin):
     search_fields = ["handle", "name"]
     search_help_text = "Part of a handle or a name."
     ordering = ["-created_at", "-pk"]
-    fields = ["handle_shown", "name", "kind", "is_active", "rights", "since", "signed_in"]
-    readonly_fields = ["handle_shown", "rights", "since", "signed_in"]
+    fields = ["handle_shown", "name", "kind", "is_active", "rights", "site_community", "since", "signed_in"]
+    readonly_fields = ["handle_shown", "rights", "site_community", "since", "signed_in"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
         return Account.objects.defer("password")

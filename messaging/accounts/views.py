@@ -108,10 +108,10 @@ class PanelSessionViewSet(ApiViewSet):
             ended.headers |= sessions.no_cookie()
             raise
         renewed = sessions.cookie(secret) if issued.renewed else {}
-        return Response(_token_record(issued), headers=PRIVATE | renewed)
+        return Response(panel_token_record(issued), headers=PRIVATE | renewed)
 
 
-def _token_record(issued: sessions.PanelToken) -> dict[str, Any]:
+def panel_token_record(issued: sessions.PanelToken) -> dict[str, Any]:
     return {
         "token": str(issued.token),
         "userId": issued.account.pk,

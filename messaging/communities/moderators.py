@@ -102,11 +102,14 @@ def add_moderator(*, community_id: UUID, handle: str, by: Account) -> Moderator:
 def appoint(community: Community, person: Account) -> tuple[Moderator, bool]:
     """The moderator, and whether it is new. The caller has locked the community, and logs it.
 
-    Raises ModeratorBanned or TooManyModerators (409).
+    Raises PersonNotFound (404) for the account of a site of another community, ModeratorBanned or TooManyModerators
+    (409).
     """
     moderators = {row.account_id: row for row in community.moderators.all()}
     if person.pk in moderators:
         return moderators[person.pk], False
+    if person.site_community_id not in (None, community.pk):
+        raise PersonNotFound(field="handle")
     if Ban.objects.filter(community=community, account=person).exists():
         raise ModeratorBanned
     if len(moderators) >= MODERATORS_MAX:

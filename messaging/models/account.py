@@ -163,6 +163,10 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # The same as of the `PersonErasure`: the person can only cancel it. Null: none is waiting.
     erasure_due_at = models.DateTimeField(null=True, editable=False)
+    # The only community in which it writes: that of the site which signs it in. Null: of a person who signs in here.
+    site_community = models.ForeignKey(
+        "messaging.Community", on_delete=models.PROTECT, null=True, editable=False, db_index=False, related_name="+"
+    )
 
     # A new password that is not saved yet, set by Django; missing from the type stubs.
     _password: str | None
@@ -173,6 +177,9 @@ class Account(Named, AbstractBaseUser, PermissionsMixin):
     REQUIRED_FIELDS = ["name"]
 
     class Meta:
+        indexes = [
+            models.Index("site_community", condition=Q(site_community__isnull=False), name="accounts_of_sites"),
+        ]
         constraints = [
             models.CheckConstraint(condition=models.Q(kind__in=AccountKind.values), name="account_kind_known"),
             # An agent's rights are those of its tokens, which can be narrowed and revoked.

@@ -11,6 +11,7 @@ from django.db.models import F, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from kernel.admin.audit import log_decision, transition
+from kernel.api.exceptions import OtherCommunity
 from kernel.cache.versions import EVERYTHING, invalidate
 from kernel.database.sql import allow_long_statements, database_now
 from kernel.writes.deletion import delete_in_batches
@@ -32,13 +33,16 @@ def report_message(
 ) -> None:
     """Report a public post; a second report by the same person changes nothing, also after the post was hidden.
 
-    Raises MessageNotFound (404).
+    Raises MessageNotFound (404), OtherCommunity (403).
     """
     post = locked_post(message_id, Message.objects.select_related("community"))
     if post.reports.filter(reporter=by).exists():
         return
     if not post.is_public:
         raise MessageNotFound
+    # A site makes as many accounts as it likes: they report nothing elsewhere.
+    if by.site_community_id not in (None, post.community_id):
+        raise OtherCommunity(allowed=[str(by.site_community_id)])
     Report.objects.create(message=post, reporter=by, reason=reason, note=note)
     limit = post.community.reports_to_hide if post.community else 0
     # Reports by accounts that are banned from the community do not count.

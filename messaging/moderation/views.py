@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from kernel.api import throttling
 from kernel.api.context import ApiContext, ApiRequest
 from kernel.api.credentials import CredentialKind
-from kernel.api.exceptions import InvalidParameter
+from kernel.api.exceptions import InvalidParameter, OtherCommunity
 from kernel.api.fields import ListQuery
 from kernel.api.openapi.example_values import TIME
 from kernel.api.operations import operation
@@ -372,7 +372,7 @@ class ReportViewSet(ApiViewSet):
         callers={CredentialKind.PERSON},
         body=NewReport,
         response=ReportedSerializer,
-        errors=(MessageNotFound,),
+        errors=(MessageNotFound, OtherCommunity),
     )
     def report(self, request: ApiRequest, id: str) -> Response:
         """Report a post to the moderators. A repeated call changes nothing.

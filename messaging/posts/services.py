@@ -35,8 +35,9 @@ def create_message(
     `draft.data` is validated by `NewMessage`. Raises the errors that createMessage declares.
     """
     page_id = targets.require_page()
-    # The API has checked this before a replay; other callers have not.
-    auth.require_community(draft.community_id)
+    if auth.is_agent:
+        # The API has checked this before a replay; other callers have not.
+        auth.require_community(draft.community_id)
     for rule in content_rules():
         rule.prepare(draft)
     discussion = _discussion(draft, targets, auth, page_id=page_id)
@@ -119,14 +120,16 @@ def count_answer(*, parent_id: UUID | None, quote_id: UUID | None, by: int, wher
 def _discussion(draft: Draft, targets: MessageTargets, auth: Credential, *, page_id: str) -> OpenDiscussion | None:
     """The discussion of the message's community on the page, or None.
 
-    Raises CommunityMismatch (400), CommunityNotFound (404), BannedFromCommunity (403), CommunityForbids (403) if its
-    rules forbid the message, or DiscussionClosed (403).
+    Raises CommunityMismatch (400), CommunityNotFound (404), OtherCommunity, BannedFromCommunity, CommunityForbids if
+    its rules forbid the message, or DiscussionClosed (403).
     """
     community_id = draft.community_id
     if targets.has_parent:
         if community_id not in (None, targets.parent_community_id):
             raise CommunityMismatch(field="communityId")
         community_id = targets.parent_community_id
+    # The embed or the parent may have named it.
+    auth.require_community(community_id)
     if community_id is None:
         return None
     discussion = open_discussion(

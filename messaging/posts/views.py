@@ -20,6 +20,7 @@ from kernel.api.exceptions import (
     AgentCommunityNotAllowed,
     ContentTooLong,
     InvalidParameter,
+    OtherCommunity,
     PayloadTooLarge,
     UnknownField,
 )
@@ -96,7 +97,7 @@ def scopes_of_body(data: Mapping[str, Any]) -> frozenset[str]:
 def authorize(credential: Credential, body: Mapping[str, Any]) -> None:
     """An agent that is limited to communities must name one of them. Validation refuses a malformed id later."""
     community_id = body.get("communityId")
-    if community_id is None or is_id(community_id):
+    if credential.is_agent and (community_id is None or is_id(community_id)):
         credential.require_community(None if community_id is None else UUID(community_id))
 
 
@@ -175,6 +176,7 @@ WRITERS = {CredentialKind.AGENT, CredentialKind.PERSON}
 WRITING_ERRORS = (
     AgentCommunityNotAllowed,
     ContentTooLong,
+    OtherCommunity,
     PayloadTooLarge,
     UnknownField,
     BannedFromCommunity,
@@ -329,7 +331,7 @@ class MessageViewSet(ApiViewSet):
         **OF_AUTHOR,
         authorize_replay=authorize_deletion_replay,
         response=DeletedSerializer,
-        errors=(AgentCommunityNotAllowed, MessageNotFound, NotAuthor),
+        errors=(AgentCommunityNotAllowed, MessageNotFound, NotAuthor, OtherCommunity),
     )
     def destroy(self, request: ApiRequest, id: str) -> Response:
         """Delete your own post. If it was answered, a tombstone stays."""

@@ -3,8 +3,8 @@
  *
  *   <script async src="https://app.example/embed/v1.js" data-service-id="EMBED_ID"></script>
  *
- * Optional attributes: data-lang, data-page-url, data-theme, data-mode, data-target, data-count; docs/embedding.md
- * describes them, the events and the counts.
+ * Optional attributes: data-lang, data-page-url, data-theme, data-mode, data-target, data-count, data-user;
+ * docs/embedding.md describes them, the events and the counts.
  * Until the first click it sends two requests, for this script and the embed's config; a third one for counts, or for
  * the frame of a discussion inside the page. It sets no cookie and stores nothing.
  * Its only global is `CommunityEmbed`: { version, mount(script), open(id), close(id), destroy([id]), counts(urls) }.
@@ -123,7 +123,12 @@
      * colours of its config.
      */
     async loadTheme() {
-      if (!/^(auto|light|dark)$/.test(this.theme)) return import(this.app + "/embed/theme.js?v=/*theme*/").then((module) => module.follow(this)).catch(() => this.report("theme_unreachable"));
+      if (!/^(auto|light|dark)$/.test(this.theme)) return this.extend("theme");
+    }
+
+    /** Import a module that only some sites or pages need. */
+    extend(name) {
+      return import(this.app + "/embed/" + name + ".js?v=/*theme*/").then((module) => module.follow(this, imported)).catch(() => this.report(name + "_unreachable"));
     }
 
     report(reason) {
@@ -136,6 +141,8 @@
       if (config.status !== "active") return this.report("embed_" + config.status);
       this.config = config;
       this.words = config.words || {};
+      // For "both" and "own".
+      if (config.signIn < "service") this.extend("accounts");
       this.track("embed_load");
       this.update();
     }
@@ -174,7 +181,7 @@
     arrive() {
       const id = location.href.split("#community-post-")[1] || imported.get(location.href);
       // The number of a comment in another system: a script that only such pages load looks for the post that it became.
-      if (!id && this.sought !== (this.sought = location.href) && /\d/.test(location.hash)) import(this.app + "/embed/links.js").then((module) => module.follow(this, imported)).catch(() => {});
+      if (!id && this.sought !== (this.sought = location.href) && /\d/.test(location.hash)) this.extend("links");
       if (id === linked) return;
       this.linked = linked = id;
       if (id) this.open();

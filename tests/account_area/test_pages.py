@@ -37,6 +37,8 @@ OF_THE_API_AND_THE_ADMIN = {
     ),
     *("embed_not_active", "file_refused", "idempotency_in_progress", "idempotency_key_reused", "import_undone"),
     "other_hosts",
+    *("invalid_site_token", "jwks_off", "other_community", "site_account_suspended", "site_secret_not_found"),
+    *("site_sign_in_off", "site_token_used"),
     *("internal_error", "invalid_credentials", "invalid_emoji", "invalid_idempotency_key", "invalid_input"),
     *("invalid_payload", "invalid_second_factor", "invalid_token", "invalid_url", "job_ended", "job_finished"),
     *("length_required", "not_acceptable", "not_authenticated", "own_account", "panel_required"),

@@ -29,8 +29,9 @@ pytestmark = pytest.mark.django_db
 SITES = "/account/sites/"
 NEW = f"{SITES}new/"
 STEPS = ("start/", "install/", "look/")
-READ = ("", *STEPS, "seen/", "preview/", "pages/", "words/", "settings/", "delete/", "numbers.csv")
+READ = ("", *STEPS, "seen/", "preview/", "pages/", "words/", "accounts/", "settings/", "delete/", "numbers.csv")
 POSTED = (*STEPS, "allow/", "pages/", "words/", "settings/", "pause/", "resume/", "delete/")
+POSTED += ("accounts/", "accounts/secret/", "accounts/secret/end/")
 
 
 def body(response: Any) -> str:

@@ -24,7 +24,7 @@ from tests.widget.live import panel_frame, store_session
 from tests.widget.test_panel_own import COLLECT_EVENTS, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PAGES = ("", "install/?address=site.example", "look/", "pages/", "words/", "settings/", "delete/")
+PAGES = ("", "install/?address=site.example", "look/", "pages/", "words/", "accounts/", "settings/", "delete/")
 WIZARD = ("start/?new=1", "look/?new=1", "install/?new=1")
 MODERATION_PAGES = ["", "?state=reported", "?state=recent", "rules/", "people/", "log/"]
 

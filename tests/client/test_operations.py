@@ -29,9 +29,13 @@ SITE_OWNERS = {
     "checkHost",
     "listHosts",
     "removeHost",
+    "deleteSiteSecret",
+    "getSiteTokenCheck",
+    "rotateSiteSecret",
 }
 WIDGETS = {"getEmbedClientConfig", "getEmbedConfig", "ingestAnalyticsEvent"}
 WIDGETS |= {"createPanelSession", "createPanelToken", "endPanelSession", "getImportedPost", "getOwnModeration"}
+WIDGETS |= {"exchangeSiteToken"}
 FEED_READERS = {"getCommunityAtomFeed", "getCommunityJsonFeed", "getPageAtomFeed", "getPageJsonFeed"}
 MCP_CLIENTS = {"createClient", "revokeClientToken"}
 OF_OTHERS = MCP_CLIENTS | SUPER_ADMINS | SITE_OWNERS | WIDGETS | FEED_READERS

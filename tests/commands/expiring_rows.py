@@ -14,7 +14,7 @@ from account_area.models import Submission
 from agents.models import AgentToken, RefusedCall
 from desk.models import DailyCount as DeskCount
 from desk.models import DailyTotal, Total, Trouble
-from embeds.models import DailyCount, DailySalt, DailyVisitors, Sighting
+from embeds.models import DailyCount, DailySalt, DailyVisitors, Sighting, UsedSiteToken
 from kernel.api.ids import new_id
 from kernel.changes.models import Change
 from kernel.database.sql import database_now
@@ -131,6 +131,11 @@ def sightings(now: datetime) -> None:
     Sighting.objects.update(last_seen_at=now - 30 * DAY + HOUR)
 
 
+def site_tokens(now: datetime) -> None:
+    expires_at = now - HOUR / 2
+    UsedSiteToken.objects.create(embed_id=new_id(), digest=b"d" * 32, expires_at=expires_at)
+
+
 def sessions(now: datetime) -> None:
     Client().force_login(PersonFactory())
     assert Session.objects.update(expire_date=now + HOUR)
@@ -223,6 +228,7 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
     "agents.denied_calls.prune": refused_calls,
     "embeds.analytics.rollup.prune": analytics,
     "embeds.page_loads.prune": sightings,
+    "embeds.site_accounts.services.prune": site_tokens,
     "account_area.sign_in.sessions.prune": sessions,
     "account_area.submissions.prune": submissions,
     "desk.rolling.prune": desk,
@@ -235,6 +241,7 @@ EXPIRING: dict[str, Callable[[datetime], None]] = {
 # The other functions, which do not delete by age: the kinds of rows that they count.
 OF_NO_AGE = {
     "embeds.forgetting.prune": {"deleted embeds"},
+    "embeds.site_accounts.keys.prune": {"site secrets under the previous key"},
     "mails.pruning.prune": {"refused addresses that were removed"},
     "messaging.privacy.erased_handles.prune": {"keys of erased handles under the previous key"},
     "messaging.accounts.second_factor.prune": {"second factors under the previous key"},

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from time import time
 from typing import Any
 from uuid import uuid4
+
+import jwt
 
 from agents.services import create_token
 from embeds.host_proofs import add_host
 from embeds.models import Embed, Sighting
-from embeds.services import set_blacklist
+from embeds.services import set_blacklist, update_embed
+from embeds.site_accounts.keys import rotate_secret
 from messaging.models import Account, Ban, ClosedPage, Community, HiddenHere, Message, Moderator, Page, Pin, Webhook
 from messaging.serializer_fields import EXAMPLE_PAGE_URL
 from moving.models import ImportedPost, Move, MoveStatus
@@ -106,6 +110,19 @@ class ExampleWorld:
         return an_embed(
             self.ada, name="Article pages", community_id=self.community.pk, domain_whitelist=["example.com"]
         )
+
+    def with_secret(self) -> Any:
+        """The embed, with a secret of its site."""
+        rotate_secret(embed_id=self.embed.pk, owner=self.ada)
+        return self.embed.pk
+
+    def site_token(self) -> str:
+        """A token of a reader of the same name."""
+        update_embed(embed_id=self.embed.pk, owner=self.ada, sign_in="own")
+        secret = rotate_secret(embed_id=self.embed.pk, owner=self.ada)[1]
+        now = int(time())
+        reader = {"aud": str(self.embed.pk), "sub": "42", "name": self.ada.name}
+        return jwt.encode({**reader, "iat": now, "exp": now + 600, "jti": "1"}, secret)
 
     @cached_property
     def webhook(self) -> Webhook:

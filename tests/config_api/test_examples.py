@@ -17,6 +17,7 @@ import pytest
 from agents.serializers import EXAMPLE_AGENT, EXAMPLE_PREFIX, EXAMPLE_TOKEN
 from embeds.host_views import EXAMPLE_VALUE
 from embeds.models import VALUE
+from embeds.site_accounts.views import EXAMPLE_SECRET as EXAMPLE_SITE_SECRET
 from kernel.api.openapi.example_values import CURSOR, ID, JWT, TIME
 from kernel.api.openapi.schema import sample
 from kernel.database.sql import database_now
@@ -46,8 +47,10 @@ GENERATED = {
     r'"cag_[0-9A-Za-z]{8}"': f'"{EXAMPLE_PREFIX}"',
     r"[B-Z]{3}-[B-Z]{3}-[B-Z]{3}": "BCD-FGH-JKL",
     r"whsec_[\w+/=]+": EXAMPLE_SECRET,
+    r"sso_[\w-]{43}": EXAMPLE_SITE_SECRET,
+    r'"site_[a-z0-9]{12}"': '"ada"',
     f"{VALUE}[0-9a-f]{{32}}": EXAMPLE_VALUE,
-    r'"(?!cag_|whsec_|p1_)[\w-]{40,80}"': f'"{CURSOR}"',
+    r'"(?!cag_|sso_|whsec_|p1_)[\w-]{40,80}"': f'"{CURSOR}"',
 }
 
 
@@ -170,6 +173,10 @@ CALLS: dict[str, Callable[[ExampleWorld], Call]] = {
     "deleteEmbedInstance": lambda world: Call(world.signed_in, world.embed.pk),
     "getEmbedBlacklist": lambda world: Call(world.signed_in, world.with_blacklist()),
     "putEmbedBlacklist": lambda world: Call(world.signed_in, world.embed.pk),
+    "rotateSiteSecret": lambda world: Call(world.signed_in, world.embed.pk),
+    "deleteSiteSecret": lambda world: Call(world.signed_in, world.with_secret()),
+    "getSiteTokenCheck": lambda world: Call(world.signed_in, world.embed.pk, token="x"),
+    "exchangeSiteToken": lambda world: Call(Api(), world.embed.pk, token=world.site_token()),
     "getEmbedConfig": lambda world: Call(Api(), world.embed.pk),
     "getImportedPost": lambda world: Call(Api(), world.imported()),
     "getEmbedClientConfig": lambda _world: Call(Api()),

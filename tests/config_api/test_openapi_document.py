@@ -35,6 +35,7 @@ def test_the_introduction_lists_every_code_of_401() -> None:
         *("not_authenticated", "invalid_token", "token_expired", "token_revoked", "invalid_credentials"),
         "agent_suspended",
         *("second_factor_required", "invalid_second_factor", "panel_session_ended"),
+        *("invalid_site_token", "site_token_used"),
     }
     assert all(f"`{code}`" in described["info"]["description"] for codes in refused for code in codes)
 

@@ -37,6 +37,8 @@ def test_config_has_its_fields_at_the_top_level_and_under_config(django_assert_n
         "pageRules": {"type": "all", "patterns": []},
         "triggerConfig": embed.trigger_config,
         "status": "active",
+        "signIn": "service",
+        "signInUrl": "",
     }
     assert response.headers["Cache-Control"] == "public, max-age=60, stale-while-revalidate=600"
     assert response.headers["Vary"] == "Origin"

@@ -61,6 +61,9 @@ def test_create_sets_defaults(owner: Api, community: Community) -> None:
         "status": "active",
         "blockedWords": [],
         "shows": "community",
+        "signIn": "service",
+        "signInUrl": "",
+        "jwksUrl": "",
         "embedCode": (f'<script async src="{settings.APP_URL}/embed/v1.js" data-service-id="{record["id"]}"></script>'),
     }
     assert owner.get(f"{INSTANCES}/{record['id']}").json == record
@@ -139,6 +142,9 @@ def test_invalid_field_is_400_and_named(owner: Api, community: Community) -> Non
         ({"triggerConfig": {"color": "#123\n"}}, "triggerConfig.color"),
         ({"status": "gone"}, "status"),
         ({"status": "disabled"}, "status"),
+        ({"signIn": "guests"}, "signIn"),
+        ({"signInUrl": "javascript:alert(1)"}, "signInUrl"),
+        ({"signInUrl": "https://site.example/" + "x" * 2_048}, "signInUrl"),
         ({"blockedWords": ["fine", "***"]}, "blockedWords[1]"),
         ({"blockedWords": ["x" * 101]}, "blockedWords[0]"),
         ({"blockedWords": ["word"] * 501}, "blockedWords"),

@@ -124,6 +124,7 @@ def _rows(clients: Clients, owner: Person) -> dict[str, list[str]]:
     embed = clients.ask("/api/embeds/instances", {"name": "E", "communityId": community}, **owner.signed_in)["id"]
     by_embed = ["getEmbedConfig", "getEmbedInstance", "updateEmbedInstance", "getEmbedAnalytics"]
     by_embed += ["getEmbedBlacklist", "putEmbedBlacklist", "serviceId"]
+    by_embed += ["rotateSiteSecret", "deleteSiteSecret", "getSiteTokenCheck"]
     of_community = ["updateCommunity", "addModerator", "removeModerator", "banAccount", "liftBan", "hideHere"]
     of_community += ["listHosts", "addHost", "checkHost", "removeHost"]
     of_community += ["listCommunityEmbeds", "endCommunityEmbed"]

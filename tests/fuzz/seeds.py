@@ -153,6 +153,8 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     "createEmbedInstance": _embed,
     "updateEmbedInstance": _embed,
     "putEmbedBlacklist": lambda _ids: {"domains": ["example.org"]},
+    "exchangeSiteToken": lambda ids: {"embedId": ids["serviceId"][0], "token": "eyJhbGciOiJIUzI1NiJ9.e30.x"},
+    "getSiteTokenCheck": lambda _ids: {"token": "eyJhbGciOiJIUzI1NiJ9.e30.x"},
     "createCommunity": lambda _ids: {"name": "Generated", "slug": "generated-2"},
     "approveMessage": lambda _ids: {"reason": "Fine"},
     "hideMessage": lambda _ids: {"reason": "No"},

@@ -31,6 +31,7 @@ EXPORTED = {
     "agents.AgentRequest.requester": "agent_requests",
     "agents.AgentToken.created_by": "agent_tokens",
     "embeds.Embed.owner": "embeds",
+    "embeds.SiteAccount.account": "site_account",
     "changes.Change.account_id": "inbox",
     "account.EmailAddress.user": "mail_addresses",
     "account_area.AccountSession.account": "sessions",

@@ -22,6 +22,7 @@ from tests.account_area.oidc_provider import CLIENT_SECRET, Provider, begin
 from tests.account_area.second_factors import add_app, recovery_codes_of
 from tests.agents.factories import ApprovedFactory
 from tests.api import Api
+from tests.embeds.site_tokens import Site
 from tests.factories import MessageFactory, PersonFactory, SuperAdminFactory
 from tests.oauth.consents import program_let_in
 from tests.panel_sessions import panel_headers, secret_in
@@ -39,6 +40,8 @@ COLUMNS = {
     "api_storedresponse.key_mac": "Idempotency-Key",
     "django_session.session_data": "state of a sign-in at a provider",
     "django_session.session_key": "session of the pages",
+    "embeds_sitesecret.previous_secret": "former secret of a site",
+    "embeds_sitesecret.secret": "secret of a site",
     "messaging_account.password": "password",
     "messaging_panelsession.digest": "panel session",
     "messaging_personexportpart.data": "agent token",
@@ -66,6 +69,8 @@ OPEN_COLUMNS = {
     "embeds_dailysalt.salt": "hides the visitors of a day, and opens nothing",
     "embeds_event.visitor": "a hash of the network and browser of a visitor",
     "embeds_hostproof.token": "the owner of a domain publishes it in a TXT record",
+    "embeds_sitesecret.previous_secret_until": "a time",
+    "embeds_usedsitetoken.digest": "of the id of a token that was exchanged",
     "embeds_visitor.visitor": "a hash of the network and browser of a visitor",
     "mails_notice.data": "what the readers of the change log get",
     "messaging_accountrecordpart.data": "the record of an erased account",
@@ -101,6 +106,7 @@ SECRET_PARAMETER = "secret|key|token|code"
 # Modules that sign, encrypt or draw random texts.
 MODULES = {
     "agents/tokens.py": "agent token",
+    "embeds/site_accounts/keys.py": "secret of a site",
     "kernel/pages/sessions.py": "session of the pages",
     "config/derived.py": "access token",
     "kernel/fingerprints.py": "ROOT_KEY",
@@ -143,6 +149,7 @@ def credentials(provider: Provider) -> dict[str, str]:
         "Idempotency-Key": KEY,
         **{name: getattr(settings, name) for name in ("SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER")},
         **_of_programs(boss),
+        **_of_sites(),
         **_of_pages(boss),
         **_of_second_factors(),
         **_of_provider(provider),
@@ -184,6 +191,14 @@ def _of_programs(boss: Account) -> dict[str, str]:
         "former secret of a webhook": webhook["secret"].removeprefix("whsec_"),
         "panel session": panel_secret,
     }
+
+
+def _of_sites() -> dict[str, str]:
+    site = Site()
+    rotated = site.api.post(f"{site.path}/site-secret", key=KEY).json["secret"]
+    assert [site.send(site.token(key=secret)).status for secret in (site.secret, rotated)] == [200, 200]
+    names = ("secret of a site", "former secret of a site")
+    return dict(zip(names, (secret.removeprefix("sso_") for secret in (rotated, site.secret)), strict=True))
 
 
 def _of_pages(boss: Account) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
+from kernel.api.credentials import CredentialKind
 from kernel.api.operations import all_operations
 from tests.api import Answer
 from tests.security.world import COLUMNS, ROWS, Call, World
@@ -38,6 +39,34 @@ def test_every_caller_gets_the_outcome_of_the_table(row: str, world: World, sett
     call = world.call(row)
     found = [_meaning(_answer(world, call, column)) for column in COLUMNS]
     assert dict(zip(COLUMNS, found, strict=True)) == dict(zip(COLUMNS, ROWS[row], strict=True))
+
+
+OPERATIONS = {operation.id: operation for *_, operation in all_operations() if operation.event is None}
+# What an account of a site meets where the panel calls for it: the objects of the table belong to other communities.
+ELSEWHERE = {
+    **dict.fromkeys(("createMessage", "checkMessage", "reportMessage", "addReaction"), (403, "other_community")),
+    **dict.fromkeys(("editMessage", "deleteMessage"), (403, "not_author")),
+    "removeReaction": (403, "not_owner"),
+    "listOwnReactions": (200, None),
+    "getOwnModeration": (200, None),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", sorted(OPERATIONS))
+def test_an_account_of_a_site_does_what_the_panel_does_in_its_community(name: str, world: World, settings: Any) -> None:
+    """Public operations ignore a person's token, or refuse it, as that of every person."""
+    settings.OAUTH = True
+    operation, call, reader = OPERATIONS[name], world.call(name), world.site.reader()
+    body = [] if call.body is None else [call.body]
+    answer = reader.send(call.method, call.path, *body, headers=call.headers)
+    found = answer.status, answer.json.get("error") if answer.status >= 400 else None
+    if CredentialKind.PUBLIC in operation.callers:
+        assert found[0] < 300 or found == (401, "invalid_token")
+    elif operation.for_panel:
+        assert found == ELSEWHERE.get(name, (403, "moderator_required"))
+    else:
+        assert found[0] == 401
 
 
 def _answer(world: World, call: Call, column: str) -> Answer:

@@ -8,12 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from embeds.models import HostProof
+from embeds.site_accounts.keys import rotate_secret
 from messaging.accounts.sessions import start_session
 from messaging.models import Account, Ban, ClosedPage, HiddenHere, Moderator, Pin
 from oauth import device_grants
 from tests.agents.factories import RequestFactory, agent_with_token
 from tests.api import Api
 from tests.embeds.making import an_embed
+from tests.embeds.site_tokens import EXCHANGE, Site
 from tests.factories import CommunityFactory, MessageFactory, PageFactory, PersonFactory, SuperAdminFactory
 from tests.oauth.consents import program_let_in
 from tests.panel_sessions import panel_headers, panel_secret
@@ -117,6 +119,10 @@ deleteEmbedInstance   anon    bad  deny      deny   deny   bad     bad    ok    
 getEmbedAnalytics     anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
 getEmbedBlacklist     anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
 putEmbedBlacklist     anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
+rotateSiteSecret      anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
+deleteSiteSecret      anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
+getSiteTokenCheck     anon    bad  deny      deny   deny   bad     bad    ok     own    bad    own
+exchangeSiteToken     ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 register              ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 login                 ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
 refreshSession        ok      bad  deny      deny   deny   ok      ok     ok     ok     ok     ok
@@ -181,6 +187,9 @@ class World:
         self.closed = ClosedPage.objects.create(page=PageFactory(), community=self.community)
         self.owner, self.boss = PersonFactory(password=PASSWORD), SuperAdminFactory()
         self.embed = an_embed(self.owner)
+        Moderator.objects.create(community=self.embed.community, account=self.owner)
+        rotate_secret(embed_id=self.embed.pk, owner=self.owner)
+        self.site = Site()
         self.foreign_embed = an_embed(community_id=self.community.pk)
         self.pending = RequestFactory(requester=self.agent.request.requester)
         self.refresh = start_session(account=self.owner).refresh
@@ -326,6 +335,10 @@ class World:
             "getEmbedAnalytics": Call("GET", f"/api/embeds/analytics/{self.embed.pk}"),
             "getEmbedBlacklist": Call("GET", f"{embed}/blacklist"),
             "putEmbedBlacklist": Call("PUT", f"{embed}/blacklist", {"domains": ["example.org"]}),
+            "rotateSiteSecret": Call("POST", f"{embed}/site-secret"),
+            "deleteSiteSecret": Call("DELETE", f"{embed}/site-secret"),
+            "getSiteTokenCheck": Call("POST", f"{embed}/site-token-check", {"token": "x"}),
+            "exchangeSiteToken": Call("POST", EXCHANGE, self.site.body()),
             "register": Call("POST", "/api/auth/register", {"handle": "new", "name": "New", "password": PASSWORD}),
             "login": Call("POST", "/api/auth/login", {"handle": self.owner.handle, "password": PASSWORD}),
             "createDeviceCode": Call("POST", "/oauth/device_authorization", {"client_name": "cm", "scope": "account"}),

@@ -139,6 +139,14 @@ class AgentCommunityNotAllowed(Forbidden):
     example = {"allowed": ["0199f000-0000-7000-8000-000000000000"]}
 
 
+class OtherCommunity(Forbidden):
+    default_code = "other_community"
+    message = "Write in the community of `allowed`: the site that signed you in gave you an account for that one only."
+    cause = "The account belongs to a site, and the post is of another community, or of none."
+    remedy = "Sign in with an account of this service to write in other communities."
+    example = {"allowed": ["0199f000-0000-7000-8000-000000000000"]}
+
+
 class AgentScopeMissing(Forbidden):
     """403 `agent_scope_missing:<scope>`: the code names the scope."""
 

@@ -76,7 +76,7 @@ const panel = {
   /** Return the session; without one, open the sign-in window and wait for it. Call it from a click handler. */
   async signedIn() {
     try {
-      const session = ((current() || isUnknown()) && (await fresh())) || (await signIn());
+      const session = ((current() || isUnknown()) && (await fresh())) || (await (settings.signIn === "own" ? later("accounts").then(({ signInThere }) => signInThere()) : signIn()));
       if (session === undefined) showToast(t("panel.popup_blocked"), "problem");
       return session;
     } catch (failure) {
@@ -206,3 +206,4 @@ setInterval(() => {
 openPage(firstPageUrl);
 if (isInline) growWithThread(scroller, () => thread.isLoaded && thread.element.getAttribute("aria-busy") === "false");
 postReady();
+if (settings.signIn) later("accounts").then(({ followSite }) => followSite(), () => {});

@@ -48,6 +48,20 @@ function set(next) {
   if (changed) listeners.forEach((listener) => listener());
 }
 
+/** Where tokens come from: the cookie, or the accounts of the site (static/embed/later/accounts.js). */
+let source = {
+  exchange: () => guarded("POST", "/api/auth/panel-token"),
+  signOut: () => guarded("DELETE", "/api/auth/panel-session"),
+};
+
+/** Sign in again, by another source. */
+export function signInBy(next) {
+  source = next;
+  hasCookie = true;
+  session = null;
+  renewQuietly();
+}
+
 const guarded = (method, path, headers) => call(method, path, { headers: { ...GUARD, ...headers }, credentials: "same-origin" });
 
 /** Exchange the cookie for a token. Resolves to the session, or to null without one. */
@@ -59,7 +73,7 @@ function renew() {
 
 async function exchange() {
   try {
-    const { record } = await guarded("POST", "/api/auth/panel-token");
+    const { record } = await source.exchange();
     // The person may have signed out meanwhile.
     if (!hasCookie) return null;
     retry.stop();
@@ -67,7 +81,7 @@ async function exchange() {
     return session;
   } catch (failure) {
     if (!failure.signedOut) throw failure;
-    ended();
+    leave();
     return null;
   }
 }
@@ -79,20 +93,20 @@ export function renewQuietly() {
 
 /** The service has refused the token: ask for another one, or find that the session has ended. */
 export function refused() {
-  if (!hasCookie) return ended();
+  if (!hasCookie) return leave();
   session = session && { ...session, until: 0 };
   renewQuietly();
 }
 
 /** Sign out on this site, in every tab, and delete what is stored here. Rejects if the service is not reached. */
 export async function signOut() {
-  if (hasCookie) await guarded("DELETE", "/api/auth/panel-session");
+  if (hasCookie) await source.signOut();
   forget();
-  ended();
+  leave();
   tell("signed-out");
 }
 
-function ended() {
+export function leave() {
   hasCookie = false;
   session = null;
   storeInTab(null);
@@ -151,7 +165,7 @@ function tell(what) {
 
 if (tabs) {
   tabs.onmessage = ({ data }) => {
-    if (data === "signed-out") return ended();
+    if (data === "signed-out") return leave();
     hasCookie = true;
     renewQuietly();
   };

@@ -33,6 +33,7 @@ from reactions import queries
 from reactions.models import Reaction
 from tests.agents.racing import race
 from tests.commands.running import run
+from tests.embeds.site_tokens import Site
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
 from tests.messaging.test_hiding import wrong_counts
 from tests.moving.imports.generating import disqus
@@ -80,6 +81,34 @@ def test_a_person_takes_over_the_posts_of_their_address(author: ImportedAuthor, 
     page = client.post(PATH, {"author": author.pk}, follow=True).content.decode()
     assert "These posts are yours already." in page
     assert client_of(PersonFactory()).post(PATH, {"author": author.pk}).status_code == 404
+
+
+def test_a_person_takes_over_the_posts_of_an_account_of_a_site_with_their_address() -> None:
+    site, person = Site(), person_with("ada@site.example")
+    reader = site.reader(email="Ada@Site.example")
+    post = site.write(reader).json["id"]
+    assert reader.post("/v1/reactions", {"messageId": post, "emoji": "👍"}).status == 200
+    other = site.write(site.reader(sub="43", email="grace@site.example")).json["id"]
+    banned = site.write(site.reader(sub="44", email="ada@site.example", name="Banned")).json["id"]
+    ban_account(community_id=site.community.pk, account_id=site.account("44").pk, by=site.owner)
+    client, account = client_of(person), site.account()
+    page = client.get(PATH).content.decode()
+    assert ("Ada Lovelace" in page, "Banned" in page, str(site.account("43").pk) in page) == (True, False, False)
+    for _ in range(2):
+        page = client.post(PATH, {"site_account": str(account.pk)}, follow=True).content.decode()
+        assert "These posts are yours now." in page
+    for subject, status in [("43", 404), ("44", 200)]:
+        refused = client.post(PATH, {"site_account": str(site.account(subject).pk)}, follow=True)
+        assert refused.status_code == status
+    assert client.post(PATH, {"site_account": "x"}).status_code == 404
+    assert set(Message.objects.filter(author=person).values_list("pk", flat=True)) == {UUID(post)}
+    assert set(Message.objects.exclude(author=person).values_list("pk", flat=True)) == {UUID(other), UUID(banned)}
+    assert Reaction.objects.get().account == person
+    # The reader goes on at the site, and the address goes with the person.
+    assert site.write(site.reader(email="ada@site.example")).status == 201
+    request_erasure(person=person, posts=PostsChoice.DELETED, by=person, wait=timedelta())
+    assert run_due("erasures") == 1
+    assert (site.account().email, site.account("43").email) == ("", "grace@site.example")
 
 
 @pytest.mark.django_db(transaction=True)
