@@ -46,6 +46,7 @@ OPEN = open_statement(FIND_TARGETS)
 WRITE, WRITE_KEYED = combine_statements(RECORD, INSERT), combine_statements(RECORD, INSERT, STORE)
 UNUSED = """
 community_id parent_id quote_id tag_type payload anchor_text context_anchor language source_app embed_id parent quote
+operator_review
 """
 NOTHING = dict.fromkeys(UNUSED.split())
 # Positions in the rows of the service's statements.

@@ -84,7 +84,8 @@ def test_chart_is_well_formed_without_script_or_style() -> None:
         html = daily_chart(summarize(embed_id=embed.pk, first=first, last=today), is_inline=False)
         root = ElementTree.fromstring(html.strip())
         days = (today - first).days + 1
-        assert [key.text.strip() for key in root.findall("figure/figcaption/span")] == ["views", "clicks", "visitors"]
+        titles = ["Views of the trigger", "Clicks on the trigger", "Visitors"]
+        assert [title.text for title in root.findall("figure/figcaption/b")] == titles
         # A plot without numbers is a sentence.
         assert [len(plot.findall("svg/rect/title")) for plot in root] == [days, 0, days]
         for element in root.iter():

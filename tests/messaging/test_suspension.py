@@ -57,9 +57,9 @@ def test_suspension_ends_sessions_and_stops_agents(ada: Account, boss: Account, 
     suspend_person(person=ada, by=boss, reason="Spam")
     assert session.results() == REFUSED
     assert login("ada_l") == (401, "invalid_credentials")
-    assert works(helper) == (401, "token_revoked")
+    assert works(helper) == (401, "agent_suspended")
     body = {"messageId": "0199f000-0000-7000-8000-000000000000", "emoji": "👍"}
-    assert helper.api.post("/v1/reactions", body).error == "token_revoked"
+    assert helper.api.post("/v1/reactions", body).error == "agent_suspended"
     assert works(other) == (200, None)
     assert bystander.results() == [(200, None)] * 3
 
@@ -78,14 +78,14 @@ def test_undoing_a_suspension_reactivates_agents_but_no_sessions(
 def test_agents_of_an_inactive_account_are_refused(ada: Account, helper: TokenHolder) -> None:
     other = agent_with_token()
     Account.objects.filter(pk=ada.pk).update(is_active=False)
-    assert (works(helper), works(other)) == ((401, "token_revoked"), (200, None))
+    assert (works(helper), works(other)) == ((401, "agent_suspended"), (200, None))
 
 
 def test_undoing_a_suspension_does_not_unfreeze_agents(ada: Account, boss: Account, helper: TokenHolder) -> None:
     freeze_agent(agent=helper.agent, by=boss, reason="Flood")
     suspend_person(person=ada, by=boss)
     unsuspend_person(person=ada, by=boss)
-    assert works(helper) == (401, "token_revoked")
+    assert works(helper) == (401, "agent_suspended")
 
 
 def test_suspension_ends_admin_sessions(boss: Account) -> None:
@@ -162,7 +162,7 @@ class TestAdmin:
         assert "This field is required" in decide(admin_client, ada, "suspend", reason=" ")
         bystander = agent_with_token()
         assert "suspended" in decide(admin_client, ada, "suspend", reason="Spam")
-        assert (works(helper), works(bystander)) == ((401, "token_revoked"), (200, None))
+        assert (works(helper), works(bystander)) == ((401, "agent_suspended"), (200, None))
         text = admin_client.get(page(ada)).content.decode()
         assert SUSPENDED in text
         assert page(ada, "suspend") not in text
@@ -198,7 +198,7 @@ class TestCommand:
             printed = run_json("suspend_person", "ada_l", "--reason", "Spam", "--json")
             account = {"id": str(ada.pk), "name": ada.name, "handle": "ada_l", "kind": "human"}
             assert printed == account | {"suspended": True}
-        assert (works(helper), works(bystander)) == ((401, "token_revoked"), (200, None))
+        assert (works(helper), works(bystander)) == ((401, "agent_suspended"), (200, None))
         for _ in range(2):
             assert "ada_l" in run("suspend_person", "ada_l", "--undo", "--by", boss.handle)
         assert works(helper) == (200, None)

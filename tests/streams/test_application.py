@@ -142,7 +142,7 @@ def test_a_stream_has_the_headers_of_the_middlewares_and_an_id_of_its_own() -> N
     responses = [response_to(StreamApplication(), 1) for _ in range(2)]
     ids = {dict(application._event_stream_headers(response))[b"x-request-id"] for response in responses}
     assert len(ids) == 2
-    assert dict(application._event_stream_headers(responses[0]))[b"link"].endswith(b'rel="service-doc"')
+    assert dict(application._event_stream_headers(responses[0]))[b"link"].endswith(b'rel="api-catalog"')
 
 
 @pytest.mark.django_db
