@@ -30,7 +30,7 @@ help:
 	@echo 'make faults  inject hundreds of faults into a running service under load (FAULTS="deadlock --times 9" for some)'
 	@echo 'make cluster   a whole cluster on this machine: PostgreSQL with two standbys, PgBouncer, Redis, three hosts, nginx'
 	@echo 'make cluster-faults   hundreds of faults in such a cluster under load (CLUSTER="primary_killed --times 9" for some)'
-	@echo 'make containers   build the image, and run compose.yaml with podman (root; BUILD_OPTIONS for buildah)'
+	@echo 'make containers   build the image, and run deploy/cluster with podman (root; BUILD_OPTIONS for buildah)'
 	@echo 'make fuzz    send a hundred thousand generated requests to a running service, and hunt for texts that cost much'
 	@echo 'make translations   collect the texts of pages and mails, and compile their translations (needs gettext)'
 	@echo 'make platforms   whether the locked packages can be installed with Python 3.11 to 3.14 on Linux and macOS (needs uv)'

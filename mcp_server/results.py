@@ -49,7 +49,7 @@ OWN_FIELDS = (
 )
 # A page is named by its URL, so no tool takes its id; `editedAt` says what `updatedAt` would.
 USELESS = frozenset({"pageId", "updatedAt"})
-# Of the header `RateLimit`: `"post";r=29;t=3600`.
+# A part of the header `RateLimit`, such as `"post";r=29;t=3600`.
 REMAINING = re.compile(r'"(\w+)";r=(\d+)')
 
 TEXTS = frozenset({"content", "anchorText", "reason"})

@@ -34,6 +34,8 @@ CLOCK_SECONDS = 5
 HOUR, DAY = 3600, 86400
 # Caddy and certbot renew a certificate when a third of its time is left.
 RENEWED_LATEST = 0.2
+# The timers run once a day and once a month; deploy/prometheus/alerts.yml has the same limits.
+BACKUP_SECONDS, DRILL_SECONDS = 26 * HOUR, 40 * DAY
 MARKS = {"good": "ok  ", "warning": "look", "bad": "BAD "}
 PROBLEMS = (OSError, http.client.HTTPException, ValueError, KeyError, smtplib.SMTPException)
 
@@ -182,11 +184,14 @@ def certificate(doctor: Doctor) -> Iterator[Finding]:
     connection.close()
     begins, ends = (ssl.cert_time_to_seconds(str(found[name])) for name in ("notBefore", "notAfter"))
     left = ends - time.time()
-    period = f"{left / DAY:.0f} days" if left > 2 * DAY else f"{left / HOUR:.0f} hours"
     if left < (ends - begins) * RENEWED_LATEST:
-        yield Finding("bad", f"the certificate ends in {period}", "see the log of Caddy, or run certbot renew")
+        yield Finding("bad", f"the certificate ends in {_period(left)}", "see the log of Caddy, or run certbot renew")
     else:
-        yield Finding("good", f"the certificate is valid for {period}")
+        yield Finding("good", f"the certificate is valid for {_period(left)}")
+
+
+def _period(seconds: float) -> str:
+    return f"{seconds / DAY:.0f} days" if seconds > 2 * DAY else f"{seconds / HOUR:.0f} hours"
 
 
 def redirect(doctor: Doctor) -> Iterator[Finding]:
@@ -273,6 +278,39 @@ def clock(doctor: Doctor) -> Iterator[Finding]:
         yield Finding("good", "the clock agrees with that of PostgreSQL")
 
 
+def backups(doctor: Doctor) -> Iterator[Finding]:
+    """What the units of barman report. A dump by cron reports nothing, so that its age is not known here."""
+    from kernel.metrics import backup_report
+
+    file = os.environ.get("BACKUP_REPORT", "")
+    if not file:
+        yield Finding("warning", "the age of backups is not known", "set BACKUP_REPORT (docs/operations.md, Backup)")
+        return
+    report = backup_report.read(file)
+    if report is None:
+        yield Finding("bad", f"{file} cannot be read", "systemctl start community-messaging-backup")
+        return
+    for problem in report.get("problems", ()):
+        yield Finding("bad", f"barman: {problem}", "sudo -u barman barman check community-messaging")
+    if error := (report.get("drill") or {}).get("error"):
+        yield Finding(
+            "bad", f"the last restore drill failed: {error}", "systemctl start community-messaging-restore-drill"
+        )
+    times = backup_report.successes()
+    for name, label, kind, limit, unit in (
+        ("backup", "backup", "bad", BACKUP_SECONDS, "backup"),
+        ("restore_drill", "restore drill", "warning", DRILL_SECONDS, "restore-drill"),
+    ):
+        age = time.time() - times[name]
+        text = f"the last good {label} is {_period(age)} old" if times[name] else f"there is no good {label} yet"
+        if age > limit:
+            yield Finding(
+                kind, text, f"systemctl start community-messaging-{unit}; journalctl -u community-messaging-{unit}"
+            )
+        else:
+            yield Finding("good", text)
+
+
 CHECKS: tuple[tuple[str, Callable[[Doctor], Iterator[Finding]], str], ...] = (
     ("file", file, "community-messaging setup"),
     ("settings", configuration, "correct the line of the file that it names"),
@@ -287,6 +325,7 @@ CHECKS: tuple[tuple[str, Callable[[Doctor], Iterator[Finding]], str], ...] = (
     ("proxy", proxy, "start the proxy (systemctl status caddy)"),
     ("streams", streams, "start the proxy (systemctl status caddy)"),
     ("mail", mail, "check EMAIL_URL"),
+    ("backups", backups, "systemctl start community-messaging-backup"),
 )
 
 

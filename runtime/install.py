@@ -42,6 +42,10 @@ def install(locks: list[str]) -> None:
     sys.stdout.flush()
     if usable:
         STAMP.unlink()
+    elif VENV.is_symlink():
+        sys.exit(
+            f".venv is a link to {VENV.resolve()}, which is not cleared: remove the link, and run the command again."
+        )
     else:
         create_venv()
     requirements = [part for lock in locks for part in ("-r", str(ROOT / lock))]

@@ -97,7 +97,7 @@ def own_token(agent: Agent, token_id: UUID) -> AgentToken:
 
 
 def active_tokens(agent: Agent) -> int:
-    """Of the five that a person may create."""
+    """How many tokens it has of the five that a person may create."""
     return _active(agent.tokens.created_by_people()).count()
 
 

@@ -20,11 +20,10 @@ from django.utils.cache import patch_vary_headers
 from django.utils.decorators import decorator_from_middleware
 from django.views.decorators.clickjacking import xframe_options_exempt
 
-from embeds.embed_code import embed_code
 from embeds.models import Embed, EmbedStatus
 from embeds.widget import assets, context
 from embeds.widget.context import ANYWHERE, frame_ancestors, page, policy, with_streams
-from embeds.widget.demo import demo_page
+from embeds.widget.demo import DemoPage, demo_page
 from embeds.widget.locales import LANGUAGES
 from kernel import languages
 from kernel.api.exception_handler import read_only
@@ -36,7 +35,6 @@ from kernel.discovery import texts
 from messaging.accounts import sessions
 from messaging.models import Community
 
-EXAMPLE_EMBED = "EMBED_ID"
 # How many communities the start page names.
 COMMUNITIES_MAX = 12
 
@@ -61,7 +59,11 @@ def start(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest) -> HttpResponse:
     with translation.override(languages.of_request(request)):
         if settings.DEMO:
-            response = render(request, "pages/start.html", _samples() | {"legal_links": texts.legal_links()})
+            site = demo_page(request.get_host(), secure=request.is_secure())
+            response = render(
+                request, "pages/start.html", _samples() | {"demo": site, "legal_links": texts.legal_links()}
+            )
+            _allow_widget(response, site)
         else:
             response = render(request, "pages/service.html", _service() | {"legal_links": texts.legal_links()})
     patch_vary_headers(response, ("Accept", "Accept-Language"))
@@ -87,16 +89,9 @@ def _for_agents() -> str:
     return f"Read {settings.BASE_URL}{reverse('skill')} and follow it."
 
 
-def _samples() -> dict[str, str]:
-    """What to copy, with the addresses of this service."""
-    base, streams = settings.BASE_URL, settings.STREAM_URL
-    return {
-        "embed_code": embed_code(app_url=settings.APP_URL, embed_id=EXAMPLE_EMBED),
-        "for_agents": _for_agents(),
-        "first_call": f"curl -H 'Authorization: Bearer AGENT_TOKEN' {base}/v1/agent/self",
-        "live": f"curl -N '{streams}/v1/changes/stream'" if streams else "",
-        "run": "make run",
-    }
+def _samples() -> dict[str, Any]:
+    """What to copy: a line for each reader, without anything to fill in."""
+    return {"registration_open": settings.REGISTRATION_OPEN, "for_agents": _for_agents(), "run": "make run"}
 
 
 LOADER_CACHE = "public, max-age=3600, stale-while-revalidate=86400"
@@ -223,13 +218,18 @@ def demo(request: HttpRequest) -> HttpResponse:
     site = demo_page(request.get_host(), secure=request.is_secure())
     choices = {"mode": _choice(request, "mode", DEMO_MODES), "theme": _choice(request, "theme", DEMO_THEMES)}
     response = render(request, "pages/demo.html", {"demo": site} | choices)
+    _allow_widget(response, site)
+    return response
+
+
+def _allow_widget(response: HttpResponse, site: DemoPage | None) -> None:
+    """Let a page load the widget of the demo, if there is one."""
     if site is not None:
         sources = f"'self' {site.app}"
         content_policy = policy(script_src=sources, connect_src=sources, frame_src=site.app)
         response.headers["Content-Security-Policy"] = content_policy
         # As on most sites. With `same-origin`, the sign-in window has no opener and explains that.
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
-    return response
 
 
 def _choice(request: HttpRequest, name: str, choices: Sequence[str]) -> str:

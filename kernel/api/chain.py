@@ -95,7 +95,7 @@ def _call_view(request: ApiHttpRequest) -> HttpResponseBase:
     return response
 
 
-# Of operations, hosts of ALLOWED_HOSTS and origins.
+# There is one for each operation, host of ALLOWED_HOSTS and origin.
 VARIANTS_MAX = 1_000
 # Headers that a view decides on, besides those that its response has already.
 OF_VIEWS = {"etag", "cache-control", "content-length", "content-type", "vary", "x-request-id"}

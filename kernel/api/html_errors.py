@@ -38,6 +38,12 @@ POLICY = (
 )
 
 
+class ErrorPage(HttpResponse):
+    """The access log has the code of the refusal that it shows."""
+
+    error: ApiError | None = None
+
+
 class HtmlErrorsMiddleware:
     """Replaces the JSON of a refusal by a page for clients that prefer HTML. Its status and headers stay."""
 
@@ -85,7 +91,8 @@ def _page(request: HttpRequest, error: ApiError, json: HttpResponse) -> HttpResp
         }
         is_admin = request.path_info.startswith(ADMIN_PREFIX)
         template = "admin/error.html" if is_admin else "pages/error.html"
-        page = HttpResponse(render_to_string(template, context), status=json.status_code)
+        page = ErrorPage(render_to_string(template, context), status=json.status_code)
+    page.error = error
     for name, value in json.items():
         if name not in JSON_HEADERS:
             page.headers[name] = value

@@ -20,7 +20,7 @@ def contains_nul(request: HttpRequest) -> bool:
 
 
 JSON_TYPE = "application/json"
-# Of a refusal as RFC 9457 has it (`kernel.api.middleware`).
+# The media type of a refusal as RFC 9457 has it (`kernel.api.middleware`).
 PROBLEM_TYPE = "application/problem+json"
 MARKDOWN_TYPE = "text/markdown"
 # Where a client that knows one address only finds the others (RFC 8631, RFC 9727).

@@ -20,11 +20,23 @@ from kernel.cache import versions
 from kernel.cache.loaders import refresh
 from kernel.cache.memory import CachedResponse, Headers, Key, ResponseStore
 from kernel.cache.rendering import matches_etag
-from kernel.metrics.exposition import BYPASSED, CACHE, FILLED, HIT, NOT_STORED, OPERATION, OUTCOME, REFRESHED, STATUS
+from kernel.metrics.exposition import (
+    BYPASSED,
+    CACHE,
+    ERROR,
+    FILLED,
+    HIT,
+    NOT_STORED,
+    OPERATION,
+    OUTCOME,
+    REFRESHED,
+    STATUS,
+)
 from kernel.request_ids import HEADER, id_of, serving
 
 PREFIXES = ("/api/", "/v1/", "/feeds/")
 READING = ("GET", "HEAD")
+REFUSED = int(HTTPStatus.BAD_REQUEST)
 # Embeds answer by the origin of a page; other reads tell APP_URL alone from other origins, as CORS does.
 BY_ORIGIN = "/api/embeds/"
 Environ = dict[str, Any]
@@ -162,7 +174,10 @@ def finish(response: Any) -> Iterable[bytes]:
 
 
 def _finish(response: Any, environ: Environ) -> Iterable[bytes]:
-    environ[STATUS] = str(response.status_code)
+    status = response.status_code
+    environ[STATUS] = str(status)
+    if status >= REFUSED and (error := getattr(response, "error", None)) is not None:
+        environ[ERROR] = error.code
     return finish(response)
 
 

@@ -28,7 +28,7 @@ from kernel.api.exceptions import ApiError
 from kernel.database.sql import execute
 from kernel.jobs.leases import Leased, LeasedQuerySet, LeaseLost, release, take
 
-# Of each kind, how many rows that have no job are found at once.
+# So many rows of a kind that have no job are found at once.
 FOUND_MAX = 100
 SUCCEEDED = "succeeded"
 ROLL_UP = "roll_up_desk"

@@ -26,6 +26,8 @@ from kernel.metrics.definitions import SECONDS, DurationCounts
 OPERATION: Final = "community_messaging.operation"
 STATUS: Final = "community_messaging.status"
 CACHE: Final = "community_messaging.cache"
+# The code of a refusal, for the access log.
+ERROR: Final = "community_messaging.error"
 OUTCOME: Final = "community_messaging.outcome"
 Outcome = tuple[str, str, str | None]
 # Results of the response cache. A miss is refreshed by its loader, or enters Django.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import re
 from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from django.conf import settings
 
 from kernel.metrics import publishing
-from kernel.metrics.exposition import CACHE, OPERATION, OUTCOME, REQUESTS, STATUS, Outcome
+from kernel.metrics.exposition import CACHE, ERROR, OPERATION, OUTCOME, REQUESTS, STATUS, Outcome
 from kernel.request_ids import id_of
 
 Environ = dict[str, Any]
@@ -19,6 +20,11 @@ StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 # Of responses that no view returns.
 STATIC, OTHER = "static", "other"
+# What `log` writes as text, for programs that read it.
+ACCESS_LINE = re.compile(
+    r"(?P<method>\S+) ['\"](?P<path>.*)['\"] (?P<status>\d{3}) (?P<milliseconds>[\d.]+) ms "
+    r"(?P<operation>\S+)(?: (?P<error>\S+))?"
+)
 READS = ("GET", "HEAD", "OPTIONS")
 logger = logging.getLogger(__name__)
 
@@ -70,8 +76,11 @@ def log(environ: Environ, seconds: float) -> None:
         "milliseconds": round(seconds * 1000, 2),
         "operation": operation,
         "cache": result,
+        "error": environ.get(ERROR),
     }
     text = "%(method)s %(path)r %(status)d %(milliseconds).2f ms %(operation)s"
+    if fields["error"]:
+        text += " %(error)s"
     logger.info(text, fields, extra={"request_id": id_of(environ), "fields": fields})
 
 

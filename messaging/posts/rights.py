@@ -30,7 +30,7 @@ def locked_posts(ids: Collection[UUID], posts: MessageQuerySet) -> list[Message]
 def locked_post(
     message_id: UUID, posts: MessageQuerySet | None = None, *, missing: type[ApiError] = MessageNotFound
 ) -> Message:
-    """As `locked_posts`, of all posts or of `posts`; raises `missing` (404)."""
+    """One post like `locked_posts`, among all posts or among `posts`; raises `missing` (404)."""
     for post in locked_posts([message_id], Message.objects.all() if posts is None else posts):
         return post
     raise missing

@@ -183,14 +183,14 @@ def test_the_operator_reviews_on_the_pages_of_the_agent_and_of_the_inbox(client:
     posts = []
     for content in ("First <i>text</i>.", "Second text.", "Third text."):
         body: dict[str, Any] = {"pageId": PageFactory().pk, "content": content}
-        body["attachments"] = [{"type": "image", "url": "https://files.example/boat.jpg"}]
+        body["attachments"] = [{"type": "image", "url": "https://pictures.example/boat.jpg"}]
         posts.append(Message.objects.get(pk=holder.api.post("/api/messages", body).json["id"]))
     for path in (page, "/account/inbox/"):
         html = client.get(path).content.decode()
         assert html.count('value="release"') == 3
         assert "First &lt;i&gt;text&lt;/i&gt;." in html
         # The operator sees all of what is released.
-        assert html.count("https://files.example/boat.jpg") == 3
+        assert html.count("https://pictures.example/boat.jpg") == 3
     first, second, third = posts
     seen = {f"seen-{first.pk}": first.updated_at.isoformat()}
     holder.api.put(f"/api/messages/{first.pk}", {"content": "Edited."})

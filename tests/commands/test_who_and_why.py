@@ -1,7 +1,11 @@
-"""The commands with which an operator answers a person who asks: who, and why."""
+"""The commands with which an operator answers a person who asks: who, why, and why_refused."""
 
 from __future__ import annotations
 
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,12 +13,17 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.utils import timezone
 
+from config.logging import LOGGING, HidingFormatter, JsonFormatter
+from config.wsgi import application
 from embeds.services import disable_embed
+from kernel.metrics.wsgi import log_requests
+from kernel.request_ids import RequestIdFilter
 from mails.models import RefusedAddress
 from messaging.models import Ban, ClosedPage, Page
 from messaging.models.account import SignIn
 from messaging.pages.services import normalize_url
 from tests.agents.factories import agent_with_token
+from tests.cache.conftest import environ_of
 from tests.commands.running import refused, run_json
 from tests.embeds.making import an_embed
 from tests.factories import CommunityFactory, MessageFactory, PersonFactory, SuperAdminFactory
@@ -90,3 +99,73 @@ def test_why_refuses_what_is_no_address_of_a_page(url: str) -> None:
 def test_why_refuses_an_unknown_embed() -> None:
     missing = "01890a5d-ac96-774b-bcce-b302099a8057"
     assert refused("why", "https://news.example/", "--embed", missing) == f"Embed {missing} does not exist."
+
+
+FORMATTERS = {
+    "text": HidingFormatter(LOGGING["formatters"]["line"]["format"], style="{"),
+    "json": JsonFormatter(),
+}
+
+
+@pytest.fixture(params=FORMATTERS)
+def log(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> Callable[[], str]:
+    """Writes what was logged to a file, each line behind the words of journald. Returns its name."""
+    caplog.set_level(logging.INFO)
+    caplog.handler.addFilter(RequestIdFilter())
+
+    def write() -> str:
+        file = tmp_path / "log"
+        lines = [FORMATTERS[request.param].format(record) for record in caplog.records]
+        file.write_text("".join(f"Nov 29 09:00:00 host community-messaging[1]: {line}\n" for line in lines))
+        return str(file)
+
+    return write
+
+
+def served(path: str, **headers: str) -> str:
+    """Send a request through the access log, as workers do. Returns the id of its response."""
+    sent: dict[str, str] = {}
+    serve = log_requests(application)
+    b"".join(serve(environ_of(path) | headers, lambda _status, headers, *_rest: sent.update(headers)))
+    return sent["X-Request-ID"]
+
+
+@pytest.mark.parametrize(
+    ("path", "accepted", "status", "code"),
+    [
+        ("/v1/me/messages", "*/*", 401, "not_authenticated"),
+        ("/api/messages", "*/*", 400, "invalid_input"),
+        ("/nowhere it's/", "text/html", 404, "not_found"),
+        ("/api/nowhere", "text/html", 404, "not_found"),
+    ],
+)
+def test_why_refused_explains_a_refusal(
+    log: Callable[[], str], path: str, accepted: str, status: int, code: str
+) -> None:
+    served("/v1/smart-tags")
+    refusal = served(path, HTTP_ACCEPT=accepted)
+    served("/account/sign-in/nowhere/")
+    said = run_json("why_refused", refusal, "--log", log())
+    assert (said["requestId"], said["method"], said["path"]) == (refusal, "GET", path)
+    assert (said["status"], said["error"], said["lines"]) == (status, code, [])
+    assert said["cause"]
+    assert said["docs"].endswith(f"/{code}")
+
+
+def test_why_refused_tells_of_a_defect_and_of_a_response_that_is_no_refusal(log: Callable[[], str]) -> None:
+    read = served("/v1/smart-tags")
+    logging.getLogger("a.module").error("It {broke}", extra={"request_id": "lost.1"})
+    said = run_json("why_refused", read, "--log", log())
+    assert (said["status"], said["operation"], "error" in said) == (200, "listSmartTags", False)
+    said = run_json("why_refused", "lost.1", "--log", log())
+    assert [line["message"] for line in said["lines"]] == ["It {broke}"]
+    assert "status" not in said
+    assert "has no line of lost" in refused("why_refused", "lost", "--log", log())
+
+
+def test_why_refused_reads_standard_input(log: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = served("/v1/me/messages")
+    with Path(log()).open() as lines:
+        monkeypatch.setattr(sys, "stdin", lines)
+        assert run_json("why_refused", refusal)["error"] == "not_authenticated"
+    assert "nowhere.log" in refused("why_refused", refusal, "--log", "nowhere.log")

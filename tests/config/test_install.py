@@ -99,6 +99,20 @@ def test_a_missing_python_is_detected(tree: Path) -> None:
     assert (tree / ".venv/bin/python").exists()
 
 
+def test_a_venv_elsewhere_that_a_link_leads_to_is_never_cleared(tree: Path) -> None:
+    elsewhere = tree / "elsewhere"
+    install(tree)
+    (tree / ".venv").rename(elsewhere)
+    (tree / ".venv").symlink_to(elsewhere)
+    assert install(tree).returncode == 0, "one that has the packages is used"
+
+    (elsewhere / "installed").unlink()
+    refused = install(tree)
+    assert refused.returncode == 1
+    assert f".venv is a link to {elsewhere}, which is not cleared" in refused.stderr
+    assert (elsewhere / "bin/python").exists()
+
+
 def test_a_failed_install_leaves_no_stamp(tree: Path) -> None:
     (tree / "empty.lock").write_text("no-such-package==1.0 --hash=sha256:" + "0" * 64 + "\n--no-index\n")
     failed = install(tree)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,8 +30,26 @@ def test_the_page_leads_each_reader_on_within_its_size() -> None:
     assert html.count("<h1>") == 1
     for address in ("/demo/", "/account/sites/new/", "/account/agents/request/", "/api/docs/", "/llms.txt"):
         assert f'href="{address}"' in html, address
-    assert "/embed/v1.js" in html
+    for address in ("/account/sign-up/", "/account/sign-in/"):
+        assert f'href="{address}"' in html, address
+    copied = re.findall(r"<pre[^>]*><code[^>]*>(.*?)</code>", html)
+    assert 1 <= len(copied) <= 2
+    assert not [text for text in copied if re.search(r"[A-Z]+_[A-Z]+", text)], "one has to be filled in"
+    assert "/embed/v1.js" not in html, "there is no demo"
     assert len(html.encode()) < 30_000
+
+
+def test_the_page_shows_the_discussion_of_the_demo(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR, settings.REGISTRATION_OPEN = tmp_path, False
+    embed, url = "01890a5d-ac96-774b-bcce-b302099a8057", "https://harbour.example/light"
+    (tmp_path / "demo.json").write_text(json.dumps({"embedId": embed, "pageUrl": url}))
+    response = Client().get("/", headers={"Accept": HTML})
+    html = response.content.decode()
+    assert f'data-service-id="{embed}" data-page-url="{url}"' in html
+    assert "/embed/v1.js" in html
+    assert f"frame-src {settings.APP_URL}" in response.headers["Content-Security-Policy"]
+    assert response.headers["Cross-Origin-Opener-Policy"] == "unsafe-none"
+    assert "/account/sign-up/" not in html, "nobody may register"
 
 
 @pytest.mark.parametrize("language", [code for code, _name in settings.LANGUAGES])
@@ -50,7 +71,7 @@ def test_samples_are_copied_and_nothing_is_wider_than_a_phone(live_server: Any, 
         shown.goto(live_server.url)
         assert axe.violations(shown) == []
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
-        expect(shown.locator("section:visible")).to_have_count(4)
+        expect(shown.locator("section:visible")).to_have_count(3)
         shown.locator("#run button").click()
         expect(shown.locator("#run button")).to_have_text("Copied")
         assert shown.evaluate("navigator.clipboard.readText()") == "make run"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import ssl
@@ -9,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -110,6 +111,10 @@ class World:
     def file(self) -> Path:
         return self.folder / "service.env"
 
+    @property
+    def report(self) -> Path:
+        return self.folder / "report.json"
+
     def bad(self) -> list[tuple[str, Finding]]:
         readiness.cache_clear()
         given = {"address": ("127.0.0.1", self.proxy.port), "plain_port": self.plain.port}
@@ -153,6 +158,8 @@ def world(db: None, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPat
         RollUp.objects.update_or_create(defaults={"finished_at": database_now(), "interval_minutes": 60})
         made = World(tmp_path, settings, monkeypatch, proxy, plain, service, authority)
         made.file.touch(0o600)
+        monkeypatch.setenv("BACKUP_REPORT", str(made.report))
+        _backups(made)
         yield made
     readiness.cache_clear()
 
@@ -202,6 +209,13 @@ def _clock(world: World, *, seconds: int) -> None:
     import time
 
     world.monkeypatch.setattr(doctor, "time", SimpleNamespace(time=lambda: time.time() + seconds))
+
+
+def _backups(world: World, *, hours: float = 1, days: float = 1, error: str = "", **changes: Any) -> None:
+    """A report of a backup some hours old and of a restore drill some days old."""
+    backup, drill = (datetime.now(UTC) - timedelta(hours=hours), datetime.now(UTC) - timedelta(days=days))
+    report = {"backup": {"at": backup.isoformat()}, "drill": {"succeededAt": drill.isoformat(), "error": error}}
+    world.report.write_text(json.dumps(report | {"problems": []} | changes))
 
 
 def _redis(world: World) -> None:
@@ -277,6 +291,19 @@ FAULTS: dict[str, tuple[Callable[[World], Any], str, str]] = {
     "streams held back": (_stream(200, "text/event-stream", None), "streams", "holds streams back"),
     "no mail server": (_set(EMAIL_PORT=1), "mail", "refuses"),
     "a sender at localhost": (_set(DEFAULT_FROM_EMAIL="Name <a@localhost>"), "mail", "at localhost"),
+    "no report of backups": (lambda world: world.monkeypatch.delenv("BACKUP_REPORT"), "backups", "is not known"),
+    "a report that is not there": (lambda world: world.report.unlink(), "backups", "cannot be read"),
+    "a report of another form": (lambda world: world.report.write_text("[1]"), "backups", "cannot be read"),
+    "no backup": (lambda world: _backups(world, backup=None), "backups", "no good backup yet"),
+    "an old backup": (lambda world: _backups(world, hours=30), "backups", "backup is 30 hours old"),
+    "a log that does not arrive": (
+        lambda world: _backups(world, problems=["WAL archive: empty"]),
+        "backups",
+        "barman: WAL archive: empty",
+    ),
+    "no restore drill": (lambda world: _backups(world, drill=None), "backups", "no good restore drill yet"),
+    "an old restore drill": (lambda world: _backups(world, days=41), "backups", "restore drill is 41 days old"),
+    "a restore drill that failed": (lambda world: _backups(world, error="no room"), "backups", "failed: no room"),
     "mails that are not sent": (_set(MAIL_IS_SENT=False), "mail", "no mails are sent"),
 }
 

@@ -81,10 +81,10 @@ class Site:
         options = f"http_port {self.plain_port}\nhttps_port {self.secure_port}\nskip_install_trust\nadmin off\n"
         replaced = {
             "{\n\tservers": f"{{\n{options}\tservers",
-            "community.example.com {": "localhost {\n\ttls internal",
+            "{$DOMAIN:community.example.com} {": "localhost {\n\ttls internal",
             "/var/log/caddy/community-messaging.log": str(self.home / "caddy.log"),
-            "127.0.0.1:8000": f"127.0.0.1:{self.service.port}",
-            "127.0.0.1:8001": f"127.0.0.1:{self.service.stream_port}",
+            "{$SERVICE_HOST:127.0.0.1}:8000": f"127.0.0.1:{self.service.port}",
+            "{$SERVICE_HOST:127.0.0.1}:8001": f"127.0.0.1:{self.service.stream_port}",
         } | changes
         text = (ROOT / "deploy/Caddyfile").read_text()
         for old, new in replaced.items():

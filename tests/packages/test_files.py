@@ -1,4 +1,4 @@
-"""The image, compose.yaml and the units fit the service."""
+"""The image, both compose.yaml and the units fit the service."""
 
 from __future__ import annotations
 
@@ -21,12 +21,22 @@ from tests.fresh_settings import fresh_settings
 from tests.service import ROOT
 
 UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
-SCRIPTS = sorted((ROOT / "deploy/compose").glob("*.sh"))
+CLUSTER = ROOT / "deploy/cluster"
+SCRIPTS = sorted(CLUSTER.glob("*.sh"))
+# A file of compose, its services that run the image, and the example of its variables.
+COMPOSED = pytest.mark.parametrize(
+    ("file", "hosts", "example"),
+    [
+        (ROOT / "compose.yaml", ["service"], ROOT / "deploy/example.env"),
+        (CLUSTER / "compose.yaml", ["one", "two"], CLUSTER / "example.env"),
+    ],
+    ids=["one machine", "cluster"],
+)
 COMMANDS = {"serve", "streams", "manage worker"}
 
 
-def compose() -> dict[str, Any]:
-    parsed: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+def compose(file: Path = CLUSTER / "compose.yaml") -> dict[str, Any]:
+    parsed: dict[str, Any] = yaml.safe_load(file.read_text())
     return parsed
 
 
@@ -41,9 +51,13 @@ def unit(path: Path) -> ConfigParser:
     return parser
 
 
-def test_the_hosts_of_compose_have_only_settings_that_exist_and_all_secrets() -> None:
-    for name in ("one", "two"):
-        service = compose()["services"][name]
+@COMPOSED
+def test_the_hosts_of_compose_have_only_settings_that_exist_and_all_secrets(
+    file: Path, hosts: list[str], example: Path
+) -> None:
+    for name in hosts:
+        service = compose(file)["services"][name]
+        assert (file.parent / service["build"] / "Dockerfile").is_file()
         # Those of a pooler are read under their own names.
         assert set(service["environment"]) <= settings_that_are_read()
         assert {"SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER", "DATABASE_URL"} <= set(service["environment"])
@@ -52,21 +66,43 @@ def test_the_hosts_of_compose_have_only_settings_that_exist_and_all_secrets() ->
         assert int(service["stop_grace_period"].rstrip("s")) > run.DRAIN_SECONDS + granian.STOP_SECONDS
 
 
-def test_every_variable_of_compose_is_in_the_example() -> None:
-    used = set(re.findall(r"\$\{(\w+)", (ROOT / "compose.yaml").read_text()))
-    example = (ROOT / "deploy/compose/example.env").read_text()
-    assert used == set(re.findall(r"^(\w+)=", example, re.MULTILINE))
-    # Without them, compose refuses to start.
-    assert re.findall(r"^\w+=$", example, re.MULTILINE) == [
-        *("SECRET_KEY=", "ROOT_KEY=", "TOKEN_PEPPER=", "DATABASE_PASSWORD=")
-    ]
+@COMPOSED
+def test_every_variable_of_compose_is_in_the_example(file: Path, hosts: list[str], example: Path) -> None:
+    used, text = file.read_text(), example.read_text()
+    assert set(re.findall(r"\$\{(\w+)", used)) == set(re.findall(r"^(\w+)=", text, re.MULTILINE))
+    # Without these, compose refuses to start.
+    required = set(re.findall(r"\$\{(\w+):\?\}", used))
+    assert set(re.findall(r"^(\w+)=$", text, re.MULTILINE)) == required
+    assert {"SECRET_KEY", "ROOT_KEY", "TOKEN_PEPPER", "DATABASE_PASSWORD"} <= required
 
 
-def test_files_that_compose_mounts_exist() -> None:
-    for service in compose()["services"].values():
+@COMPOSED
+def test_files_that_compose_mounts_exist(file: Path, hosts: list[str], example: Path) -> None:
+    for service in compose(file)["services"].values():
         for volume in service.get("volumes", []):
             source = volume.partition(":")[0]
-            assert source in compose()["volumes"] or (ROOT / source).is_file()
+            assert source in compose(file)["volumes"] or (file.parent / source).is_file()
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(shutil.which("caddy") is None, reason="no caddy on PATH")
+@pytest.mark.parametrize("inside", [True, False])
+def test_caddy_serves_the_domain_from_the_container_of_the_service(inside: bool, tmp_path: Path) -> None:
+    """Outside of containers, where the variables are not set, it serves the example from this machine."""
+    containers = compose(ROOT / "compose.yaml")
+    given = containers["services"]["caddy"]["environment"] | {"DOMAIN": "site.example"} if inside else {}
+    host, domain = ("service", "site.example") if inside else ("127.0.0.1", "community.example.com")
+    adapted = subprocess.run(
+        ["caddy", "adapt", "--config", ROOT / "deploy/Caddyfile"],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)} | given,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert set(re.findall(r'"dial":"(.*?)"', adapted)) == {f"{host}:8000", f"{host}:8001"}
+    assert set(re.findall(r'"host":\["(.*?)"\]', adapted)) == {domain}
+    network = containers["networks"]["default"]["ipam"]["config"][0]["subnet"]
+    assert containers["services"]["service"]["environment"]["TRUSTED_PROXIES"] == network
 
 
 def test_the_image_runs_as_an_ordinary_user_from_a_named_base_with_locked_packages() -> None:
@@ -91,7 +127,7 @@ def test_hosts_have_addresses_that_no_other_part_gets() -> None:
 def test_the_server_that_creates_the_database_waits_for_no_standby() -> None:
     """It gets the options of the command, and no standby reaches it."""
     assert "synchronous" not in compose()["services"]["primary"]["command"]
-    assert "synchronous_standby_names" in (ROOT / "deploy/compose/primary.sh").read_text()
+    assert "synchronous_standby_names" in (CLUSTER / "primary.sh").read_text()
 
 
 @pytest.mark.processes
@@ -106,12 +142,12 @@ def test_scripts_are_executable_and_can_be_parsed() -> None:
 
 def test_the_role_of_compose_has_the_documented_settings() -> None:
     documented = re.findall(r"^ALTER ROLE .*;$", (ROOT / "docs/cluster.md").read_text(), re.MULTILINE)
-    assert re.findall(r"^ALTER ROLE .*;$", (ROOT / "deploy/compose/primary.sh").read_text(), re.MULTILINE) == documented
+    assert re.findall(r"^ALTER ROLE .*;$", (CLUSTER / "primary.sh").read_text(), re.MULTILINE) == documented
 
 
 @pytest.mark.processes
 def test_the_proxy_of_compose_passes_requests_and_streams_to_both_hosts() -> None:
-    changes = re.findall(r"-e '(.*?)'", (ROOT / "deploy/compose/nginx.sh").read_text())
+    changes = re.findall(r"-e '(.*?)'", (CLUSTER / "nginx.sh").read_text())
     options = [option for change in changes for option in ("-e", change)]
     text = subprocess.run(
         ["sed", *options, ROOT / "deploy/nginx.conf"], capture_output=True, text=True, check=True

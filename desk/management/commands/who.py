@@ -87,7 +87,7 @@ def _of_person(account: Account) -> dict[str, Any]:
 
 
 def _mail(account: Account) -> str:
-    """Also of a suspended person, to whom no mails are sent."""
+    """The address is shown for a suspended person too, to whom no mails are sent."""
     found = addresses().filter(user_id=account.pk).order_by("-verified").values_list("email", "verified").first()
     if found is None:
         return "no address"

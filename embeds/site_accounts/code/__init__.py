@@ -6,7 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 FOLDER = Path(__file__).parent
-# As files and as people name them.
+# The names of files, and those that people use.
 LANGUAGES = {"python": "Python", "php": "PHP", "node": "Node", "ruby": "Ruby", "go": "Go"}
 
 

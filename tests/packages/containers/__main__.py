@@ -1,6 +1,6 @@
-"""`make containers`: builds the image from a Debian base, and runs it alone and as compose.yaml does.
+"""`make containers`: builds the image from a Debian base, and runs it alone and as deploy/cluster does.
 
-Needs root, mmdebstrap, buildah, podman, runc and podman-compose. The images of others that compose.yaml names have
+Needs root, mmdebstrap, buildah, podman, runc and podman-compose. The images of others that it names have
 stand-ins, which read the same settings: the folders here.
 """
 
@@ -32,7 +32,7 @@ def main() -> None:
         _timed("stand-ins", engine.build_stand_ins)
         _say(f"  the image has {engine.size(IMAGE)}, its base {engine.size('localhost/debian')}")
         _timed("image alone: user, rights, read-only root", lambda: run_alone(engine))
-        _timed("compose.yaml: started until it is ready", lambda: start_all(engine))
+        _timed("deploy/cluster: started until it is ready", lambda: start_all(engine))
         _timed("health checks", lambda: check_health(engine))
         _timed("post, replay, host stopped, all started again", lambda: conversation.hold(engine))
     finally:
@@ -49,17 +49,16 @@ def run_alone(engine: Engine) -> None:
 
 def start_all(engine: Engine) -> None:
     """With the file that an operator writes: the example, and secrets."""
-    source = engine.home / "source"
-    lines = (source / "deploy/compose/example.env").read_text().splitlines()
+    lines = (engine.cluster / "example.env").read_text().splitlines()
     filled = [line + secrets.token_hex(32) if line.endswith("=") else line for line in lines]
-    (source / ".env").write_text("\n".join(filled))
+    (engine.cluster / ".env").write_text("\n".join(filled))
     engine.compose("up", "--detach")
     conversation.wait_until_ready()
 
 
 def check_health(engine: Engine) -> None:
     for service in ("one", "two", "primary", "standby", "redis"):
-        engine.run("podman", "healthcheck", "run", f"source_{service}_1")
+        engine.run("podman", "healthcheck", "run", f"cluster_{service}_1")
     replicas = engine.inside("primary", "psql", "-U", "community", "-Atc", "SELECT sync_state FROM pg_stat_replication")
     assert replicas == "sync", replicas
 

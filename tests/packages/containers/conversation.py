@@ -1,4 +1,4 @@
-"""Posts through the proxy of compose.yaml, while its hosts are stopped and started."""
+"""Posts through the proxy of deploy/cluster, while its hosts are stopped and started."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def hold(engine: Engine) -> None:
         assert _post(page, writer, "one") == first, f"{other} does not replay"
         another = _post(page, writer, f"while {service} is stopped")
         assert another[0] == 201, another
-        engine.run("podman", "start", f"source_{service}_1")
+        engine.run("podman", "start", f"cluster_{service}_1")
         wait_until_ready()
     engine.compose("stop")
     # podman-compose starts all containers at once, and ignores that one whose dependency is just being started fails.
@@ -79,6 +79,6 @@ def _post(page: str, writer: dict[str, str], text: str) -> tuple[int, Any]:
 
 
 def _state_after_stop(engine: Engine, service: str) -> str:
-    name = f"source_{service}_1"
+    name = f"cluster_{service}_1"
     engine.run("podman", "stop", "--time", "30", name)
     return engine.run("podman", "inspect", "--format", "{{.State.Status}} {{.State.ExitCode}}", name).splitlines()[-1]

@@ -14,7 +14,7 @@ from tests.service import ROOT
 
 HERE = Path(__file__).parent
 BASE, IMAGE = "localhost/debian", "localhost/community-messaging"
-# The images that compose.yaml names, and the folders of those that take their places.
+# The images that deploy/cluster/compose.yaml names, and the folders of those that take their places.
 STAND_INS = {
     "docker.io/library/postgres:18": "postgres",
     "docker.io/edoburu/pgbouncer:latest": "pgbouncer",
@@ -45,6 +45,8 @@ class Engine:
 
     def __init__(self, options: str = "") -> None:
         self.home = Path(tempfile.mkdtemp(prefix="cm-containers-"))
+        # Containers are named after this folder.
+        self.cluster = self.home / "source/deploy/cluster"
         self.options = shlex.split(options)
         (self.home / "containers.conf").write_text(CONFIGURATION)
         (self.home / "storage.conf").write_text(STORAGE.format(home=self.home))
@@ -107,13 +109,13 @@ class Engine:
     def compose(self, *arguments: str, check: bool = True) -> str:
         # A container does not ask for more than the limits of this process.
         command = ("podman-compose", "--podman-run-args=--ulimit host", *arguments)
-        return self.run(*command, check=check, folder=self.home / "source")
+        return self.run(*command, check=check, folder=self.cluster)
 
     def inside(self, service: str, *command: str, check: bool = True) -> str:
-        return self.run("podman", "exec", f"source_{service}_1", *command, check=check)
+        return self.run("podman", "exec", f"cluster_{service}_1", *command, check=check)
 
     def close(self) -> None:
-        if (self.home / "source").exists():
+        if self.cluster.exists():
             self.compose("down", "--volumes", check=False)
         self.run("buildah", "rmi", "--all", "--force", check=False)
         shutil.rmtree(self.home, ignore_errors=True)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the image edoburu/pgbouncer does with the settings of compose.yaml.
+# What the image edoburu/pgbouncer does with the settings of deploy/cluster/compose.yaml.
 set -eu
 echo "\"$DB_USER\" \"$DB_PASSWORD\"" > /etc/pgbouncer/userlist.txt
 cat > /etc/pgbouncer/pgbouncer.ini <<INI

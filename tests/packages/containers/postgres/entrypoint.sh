@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the image postgres:18 does with the settings of compose.yaml.
+# What the image postgres:18 does with the settings of deploy/cluster/compose.yaml.
 set -eu
 if [ "$1" = postgres ] && [ "$(id -u)" = 0 ]; then
     mkdir -p "$PGDATA"
