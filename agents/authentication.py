@@ -1,27 +1,41 @@
 """Checks agent tokens with one query per request and no cache, so that a revocation takes effect at once.
 
-Records when tokens were last used: noted in memory, written in batches.
-
-A statement and a commit in each request would add a third to the cost of a post. So a process collects notes for a
-second (TOKEN_USE_SECONDS). A process that stops loses the notes of its last second.
+The middlewares check the token of a request, and count the refused calls of an agent. When a token was last used is
+noted in memory and written in batches, every second (TOKEN_USE_SECONDS): a statement and a commit in each request would
+add a third to the cost of a post. A process that stops loses the notes of its last second.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from http import HTTPStatus
 from threading import Lock, Timer
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from uuid import UUID
 
 from django.conf import settings
 from django.db import Error, connections
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 
-from agents import tokens
+from agents import denied_calls, tokens
 from agents.exceptions import OperatorBeingErased
+from kernel.api import throttling
+from kernel.api.authentication import bearer_of
+from kernel.api.chain import SAFE_METHODS, Respond
+from kernel.api.context import ApiHttpRequest
 from kernel.api.credentials import Credential, CredentialKind
-from kernel.api.exceptions import AgentSuspended, InvalidToken, TokenExpired, TokenRevoked
+from kernel.api.exception_handler import error_response, response_to
+from kernel.api.exceptions import (
+    AgentRouteNotAllowed,
+    AgentSuspended,
+    ApiError,
+    InvalidToken,
+    TokenExpired,
+    TokenRevoked,
+)
 from kernel.database.sql import Row, execute, fetch_all, fetch_one
 from kernel.writes import idempotency
 from kernel.writes.idempotency import IdempotencyKey
@@ -200,3 +214,88 @@ def ended_agents(credentials: Sequence[Credential]) -> list[Credential]:
     rows = fetch_all(GRANTS, [[each.token_id for each in agents]])
     grants = {token: (frozenset(scopes), frozenset(communities)) for token, scopes, communities in rows}
     return [each for each in agents if grants.get(each.token_id) != (each.scopes, each.community_ids)]
+
+
+class AgentTokenMiddleware:
+    """Sets the credential of the context to the agent's; refuses an agent token that is not valid (401).
+
+    It runs before the body is parsed, so a refused call costs one query. ScopeMiddleware checks the credentials of
+    people. A refusal of the middlewares after it becomes its response here.
+    """
+
+    def __init__(self, get_response: Respond) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: ApiHttpRequest) -> HttpResponseBase:
+        try:
+            _authenticate(request)
+            response = self.get_response(request)
+        except Exception as failure:  # noqa: BLE001  response_to re-raises anything but API errors
+            response = response_to(failure)
+        if 400 <= response.status_code < 500:
+            _count_refusal(request, response)
+        return response
+
+
+def _authenticate(request: ApiHttpRequest) -> None:
+    token, api = _agent_token(request), request.api
+    if token is not None:
+        api.key = IdempotencyKey.of(request)
+        found = find(token, api.key)
+        # Set for revoked and expired tokens too, so that their calls are counted.
+        api.token_holder = found.account_id
+        api.credential = agent_credential(found)
+
+
+def _count_refusal(request: ApiHttpRequest, response: HttpResponseBase) -> None:
+    api = request.api
+    if api.token_holder is None:
+        return
+    # A 405 or 404 of what no operation declares is no refusal of the agent.
+    if api.credential.is_agent and (api.operation or response.status_code == HTTPStatus.FORBIDDEN):
+        throttling.note("agent_refused", str(api.credential.token_id))
+    operation = api.operation.id if api.operation else ""
+    denied_calls.note(agent_id=api.token_holder, operation=operation, response=response)
+
+
+class PageTokenMiddleware:
+    """Refuses agents on the pages: an agent token that is not valid (401), any on an unsafe method (403)."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any) -> HttpResponse | None:
+        token = _agent_token(request)
+        if token is None:
+            return None
+        try:
+            found = find(token, None)
+        except ApiError as refusal:
+            return error_response(refusal)
+        try:
+            credential = agent_credential(found)
+            if request.method not in SAFE_METHODS:
+                _refuse(credential)
+        except ApiError as refusal:
+            response = error_response(refusal)
+            denied_calls.note(agent_id=found.account_id, operation="", response=response)
+            return response
+        return None
+
+
+def _refuse(credential: Credential) -> NoReturn:
+    throttling.check("agent_refused", str(credential.token_id))
+    throttling.note("agent_refused", str(credential.token_id))
+    raise AgentRouteNotAllowed
+
+
+def _agent_token(request: HttpRequest) -> str | None:
+    try:
+        token = bearer_of(request)
+    except InvalidToken:
+        # A malformed header: pages ignore it, operations refuse it.
+        return None
+    return token if token is not None and token.startswith(tokens.TOKEN_PREFIX) else None

@@ -34,8 +34,8 @@ from config.extension_points import (
 from config.logging import LOGGING
 from config.throttles import ATTEMPT_LIMITS, SOFT_THROTTLES
 from config.version import VERSION
+from kernel.api.bodies import BODY_MAX
 from kernel.api.openapi import metadata
-from kernel.api.strict_json import BODY_MAX
 from kernel.cache.django_cache import caches
 from kernel.database import deployment
 from runtime import bind_address, postgres
@@ -155,7 +155,7 @@ MIDDLEWARE = [
     # Before all that may refuse a request in `process_view`.
     "kernel.api.middleware.OperationNameMiddleware",
     # Before CsrfViewMiddleware, whose 403 would come first; `kernel.writes.checks` verifies the order.
-    "agents.middleware.PageTokenMiddleware",
+    "agents.authentication.PageTokenMiddleware",
     "kernel.pages.middleware.PageSessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "kernel.pages.middleware.PageAuthenticationMiddleware",
@@ -172,8 +172,8 @@ API_MIDDLEWARE = [
 ]
 # Those requests pass these too, and so do the requests that operations send to one another.
 OPERATION_MIDDLEWARE = [
-    "agents.middleware.AgentTokenMiddleware",
-    "kernel.api.scopes.ScopeMiddleware",
+    "agents.authentication.AgentTokenMiddleware",
+    "kernel.api.authentication.ScopeMiddleware",
     "kernel.writes.middleware.IdempotencyMiddleware",
 ]
 

@@ -8,9 +8,9 @@ from django.core.handlers import base
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, reset_queries
 
+from kernel.api.bodies import drain_request_body
 from kernel.api.chain import PublicReads
 from kernel.api.operations import query_names
-from kernel.api.request_bodies import drain_request_body
 from kernel.cache.wsgi import cache_responses
 from kernel.compression import compress_for_own_pages
 from kernel.metrics.wsgi import observe_requests

@@ -19,15 +19,15 @@ from django_mcpz.jsonrpc import INVALID_REQUEST, PARSE_ERROR, read_id
 from django_mcpz.server import PROTOCOL_VERSION, MCPServer, public
 
 from config.version import VERSION
+from kernel.api.authentication import check_media_type
+from kernel.api.bodies import parse_json
 from kernel.api.context import ApiRequest
 from kernel.api.credentials import Credential, CredentialKind
 from kernel.api.exception_handler import read_only
 from kernel.api.exceptions import AgentScopeMissing, ApiError, NotAuthenticated
 from kernel.api.operations import operation
-from kernel.api.parsers import check_media_type
 from kernel.api.public_documents import any_origin, public_document
 from kernel.api.requests import JSON_TYPE, Response
-from kernel.api.strict_json import parse_json
 from kernel.api.viewsets import ApiViewSet
 from kernel.cache.rendering import to_json
 from mcp_server.tools import TOOLS, Tool

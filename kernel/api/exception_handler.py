@@ -21,6 +21,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 
+from kernel.api.bodies import BODY_MAX
 from kernel.api.exceptions import (
     BODY,
     ApiError,
@@ -36,7 +37,6 @@ from kernel.api.exceptions import (
     UnsupportedMediaType,
 )
 from kernel.api.requests import Response
-from kernel.api.strict_json import BODY_MAX
 from kernel.database.sql import TRANSIENT_SQLSTATES, sqlstate
 from kernel.metrics.definitions import limits_hit, refusals
 

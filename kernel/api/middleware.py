@@ -17,12 +17,11 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
+from kernel.api.bodies import BODY_MAX, content_length
 from kernel.api.chain import NO_OPERATION, NO_PAGE_POLICY
 from kernel.api.exception_handler import error_response
 from kernel.api.exceptions import ApiError, InvalidInput, LengthRequired, PayloadTooLarge
-from kernel.api.request_bodies import content_length
 from kernel.api.requests import JSON_TYPE, PROBLEM_TYPE, Response
-from kernel.api.strict_json import BODY_MAX
 from kernel.cache.rendering import to_json
 from kernel.metrics.exposition import OPERATION
 from kernel.request_ids import HEADER, serving

@@ -15,10 +15,10 @@ from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver, get_resolver
 from rest_framework.serializers import Serializer
 
+from kernel.api.bodies import BODY_MAX
 from kernel.api.credentials import Credential, CredentialKind
 from kernel.api.exceptions import AgentRouteNotAllowed, ApiError, InvalidToken, NotAuthenticated, SuperAdminRequired
 from kernel.api.requests import JSON, Media
-from kernel.api.strict_json import BODY_MAX
 
 Body = Mapping[str, Any]
 Action = TypeVar("Action", bound=Callable[..., Any])

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 
 from kernel.cache.circuit_breaker import CircuitBreaker
 from kernel.cache.redis_clients import client
-from kernel.cache.slots import RANDOM_DIGITS, RANDOM_END, new_version, position_of, slot_of
+from kernel.cache.shared_memory import RANDOM_DIGITS, RANDOM_END, new_version, position_of, slot_of
 
 # Longer than any response is cached. A version that has expired is replaced by a new one, so Redis does not fill up.
 VERSION_TTL_SECONDS = 600

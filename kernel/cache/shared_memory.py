@@ -1,6 +1,6 @@
-"""Files of fixed size that every process of a host maps into its memory.
+"""Versions of cache tags in a file of half a megabyte, which every process of a host maps into its memory.
 
-Versions in a file of half a megabyte that every process of a host maps.
+Each tag has one of a fixed number of slots. Tags that share a slot only invalidate each other.
 """
 
 from __future__ import annotations
@@ -8,10 +8,36 @@ from __future__ import annotations
 import logging
 import mmap
 import os
+import secrets
 from pathlib import Path
+from zlib import crc32
 
 from kernel.allocation import allocate
-from kernel.cache.slots import SLOTS, new_version, slot_of
+
+SLOTS = 65_536
+VERSION_BITS = 63
+RANDOM_DIGITS = 19
+RANDOM_END: int = 10**RANDOM_DIGITS
+
+
+def slot_of(tag: str) -> int:
+    """Return the slot of a tag, the same in every process and on every host (Python's own hash is not)."""
+    return crc32(tag.encode()) % SLOTS
+
+
+def new_version(position: int = 0) -> int:
+    """Return a random number instead of a count: it does not repeat, and writers need no lock.
+
+    The digits above it are a position in the log of PostgreSQL (`kernel.database.standbys`): a read that has it sees
+    all writes that this version, and those before it, were given for.
+    """
+    return position * RANDOM_END + secrets.randbits(VERSION_BITS)
+
+
+def position_of(version: int) -> int:
+    """0 is an unknown position."""
+    return version // RANDOM_END
+
 
 logger = logging.getLogger(__name__)
 

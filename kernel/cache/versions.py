@@ -25,7 +25,7 @@ from typing import Protocol
 from django.conf import settings
 from django.db import transaction
 
-from kernel.cache.slots import position_of
+from kernel.cache.shared_memory import position_of
 from kernel.database.standbys import current_position, standbys
 
 # The tag of every response, for rare changes that may affect any of them: a post is hidden, an account is renamed.

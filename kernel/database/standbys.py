@@ -1,8 +1,8 @@
 """Public reads on standbys (READ_DATABASE_URL) that show every acknowledged write.
 
-A write gives its cache tags versions that contain its position in the log (`kernel.cache.slots`), and a read knows the
-versions of its tags anyway. It uses a standby that has replayed the highest of these positions, and one that the
-primary had less than a second ago. Otherwise, and if the standby fails, it runs on the primary. A read that no tags
+A write gives its cache tags versions that contain its position in the log (`kernel.cache.shared_memory`), and a read
+knows the versions of its tags anyway. It uses a standby that has replayed the highest of these positions, and one that
+the primary had less than a second ago. Otherwise, and if the standby fails, it runs on the primary. A read that no tags
 describe asks the primary for its position.
 
 Positions in the log of PostgreSQL (WAL), as numbers of bytes. 0 is an unknown position.

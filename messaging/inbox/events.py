@@ -1,4 +1,4 @@
-"""The events of inboxes about posts, and those for moderators and super admins.
+"""The events of inboxes about posts, and those for moderators and super admins; whom a post mentions.
 
 The own doing of an account makes no event for it, and nobody reads an heir's. Events for the mails of moderators and
 super admins are rows of the change log that no reader gets.
@@ -7,10 +7,14 @@ Moderators are told in their inboxes that a post waits for them: reported, or fo
 one event of a kind and community in TOLD_MINUTES, with the number of posts that wait then. Of two writes at once, the
 second one waits for the first one's lock and sees its time. Nobody is told of their own report or post, and super
 admins are told where they moderate by name.
+
+A mention is `@handle` in the text of a post outside of code, links and addresses, in either case. A handle is of ASCII
+characters, so a letter of any other script is no part of it: most of them write no space there.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,12 +24,59 @@ from uuid import UUID
 
 from kernel.changes import wakeups
 from kernel.changes.log import NewChange
-from kernel.database.sql import execute
+from kernel.database.sql import execute, fetch_all
 from messaging.accounts.deleted import HEIR_IDS
-from messaging.changes.mentions import mentioned_accounts, newly_mentioned_accounts
 from messaging.changes.types import InboxType
+from messaging.markdown.reading import text_nodes
 from messaging.models import Message
+from messaging.models.account import HANDLE_MAX, HANDLE_MIN
 from messaging.posts.shown import is_no_draft
+
+MENTIONS_MAX = 10
+# Different handles of a text that are looked up; those of no account do not count as mentions.
+LOOKUPS_MAX = 50
+# static/embed/panel/markdown.js has the same rule. Keyboards of Chinese and Japanese type the wide sign.
+SIGNS = "@\uff20"
+MENTION = re.compile(rf"(?<!\w)[{SIGNS}](\w{{{HANDLE_MIN},{HANDLE_MAX}}})(?!\w)", re.ASCII)
+FIND = "SELECT handle, id FROM messaging_account WHERE handle = ANY(%s::varchar[])"
+
+
+def mentioned_accounts(text: str) -> list[UUID]:
+    """The first MENTIONS_MAX accounts that a text mentions, in its order. One query, and none without a handle."""
+    handles = mentioned_handles(text)
+    if not handles:
+        return []
+    accounts: dict[str, UUID] = dict(fetch_all(FIND, [handles]))
+    return [accounts[handle] for handle in handles if handle in accounts][:MENTIONS_MAX]
+
+
+def newly_mentioned_accounts(text: str, earlier: Iterable[str]) -> list[UUID]:
+    """The accounts that a text mentions and no earlier version of it does: with those, at most MENTIONS_MAX."""
+    known = {handle for version in earlier for handle in mentioned_handles(version)}
+    handles = [handle for handle in mentioned_handles(text) if handle not in known]
+    if not handles:
+        return []
+    accounts: dict[str, UUID] = dict(fetch_all(FIND, [[*known, *handles]]))
+    room = MENTIONS_MAX - len(known & accounts.keys())
+    return [accounts[handle] for handle in handles if handle in accounts][: max(room, 0)]
+
+
+def mentioned_handles(text: str) -> list[str]:
+    """The first LOOKUPS_MAX different handles."""
+    found: dict[str, None] = {}
+    for handle in mentions(text):
+        found.setdefault(handle)
+        if len(found) == LOOKUPS_MAX:
+            break
+    return list(found)
+
+
+def mentions(text: str) -> Iterator[str]:
+    """Every handle, in the order of the text, which is parsed only if it has a sign."""
+    if any(sign in text for sign in SIGNS):
+        for part in text_nodes(text):
+            yield from (match[1].lower() for match in MENTION.finditer(part))
+
 
 # (type, account, the post of the account that it is about)
 Event = tuple[InboxType, UUID, UUID | None]

@@ -10,7 +10,12 @@ from kernel.api.ids import new_id
 from messaging.models.account import Account, AccountKind
 from messaging.models.community import Community
 from messaging.models.page import Page
-from messaging.scopes import scopes_of
+
+
+def scopes_of(*, parent_id: object, quote_id: object) -> list[str]:
+    """The scopes that a message needs: `reply` with a parent, `quote` with a quoted post, otherwise `post`; sorted."""
+    return [*(["quote"] if quote_id is not None else []), *(["reply"] if parent_id is not None else [])] or ["post"]
+
 
 CONTENT_MAX = 20_000
 ANCHOR_TEXT_MAX = 2_000

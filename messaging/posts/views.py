@@ -35,6 +35,7 @@ from messaging.cache_tags import message_tag, page_tag
 from messaging.communities.bans import refuse_banned
 from messaging.communities.content_rules import Draft, content_rule_errors
 from messaging.models import Message
+from messaging.models.message import scopes_of
 from messaging.moderation.exceptions import BannedFromCommunity
 from messaging.pages.discussions import pinned_of
 from messaging.pages.moving import PageMoved, moved_to
@@ -75,7 +76,6 @@ from messaging.posts.serializers import (
 )
 from messaging.posts.services import create_message
 from messaging.posts.targets import fetch_targets, prefetch_targets
-from messaging.scopes import scopes_of
 
 WITH_ITS_ID = ("getMessage", "editMessage", "deleteMessage", "listReactions", "reportMessage")
 LINKS_OF_NEW: dict[str, dict[str, str]] = {

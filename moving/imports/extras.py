@@ -9,10 +9,10 @@ import orjson
 from django.core.exceptions import ValidationError
 from rest_framework.exceptions import APIException
 
+from kernel.api.bodies import check_value
 from kernel.api.exception_handler import faults_of
 from kernel.api.exceptions import ApiError
 from kernel.api.exceptions.base import shortened
-from kernel.api.strict_json import check_value
 from messaging.posts.exceptions import InvalidPayload
 from messaging.posts.message_fields import CONTENT_FIELDS
 from messaging.posts.serializers import NewMessage

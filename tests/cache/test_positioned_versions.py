@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 
 from kernel.cache.redis_store import RedisVersionStore, key_of
-from kernel.cache.slots import new_version, position_of
+from kernel.cache.shared_memory import new_version, position_of
 from kernel.cache.versions import TagSnapshot
 
 pytestmark = pytest.mark.processes

@@ -18,8 +18,7 @@ from redis import Redis
 from kernel.cache import circuit_breaker
 from kernel.cache.circuit_breaker import CircuitBreaker
 from kernel.cache.redis_store import RedisVersionStore
-from kernel.cache.shared_memory import SharedMemoryVersionStore
-from kernel.cache.slots import SLOTS, slot_of
+from kernel.cache.shared_memory import SLOTS, SharedMemoryVersionStore, slot_of
 from kernel.cache.versions import VersionStore
 from tests.conftest import start_redis
 from tests.waiting import PATIENCE_SECONDS, eventually

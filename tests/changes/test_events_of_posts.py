@@ -9,8 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from kernel.changes.models import Change
-from messaging.changes.mentions import LOOKUPS_MAX, MENTIONS_MAX, mentioned_handles
-from messaging.inbox.events import SERVICE
+from messaging.inbox.events import LOOKUPS_MAX, MENTIONS_MAX, SERVICE, mentioned_handles
 from messaging.models import Account, Message
 from messaging.moderation.services import approve_message, hide_message, restore_message
 from tests.agents.factories import agent_with_token

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.log import log_response
 
 from config.logging import LOGGING, HidingFormatter, JsonFormatter, hide_credentials
-from kernel.database import timing
+from kernel.database.backend import base
 from kernel.database.sql import fetch_all
 
 AGENT_TOKEN = "cag_" + "A1b2C3d4E5" * 4 + "abc123"
@@ -124,23 +124,23 @@ def test_a_line_of_json_may_have_any_text() -> None:
 class TestSlowStatements:
     def test_the_line_has_placeholders_and_no_values(self, settings: Any, caplog: pytest.LogCaptureFixture) -> None:
         settings.SLOW_STATEMENT_MS = 1
-        timing._lines = timing._Lines()
+        base._lines = base._Lines()
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_sleep(0.01),\n   %s", ["a-private-value"])
         fetch_all("SELECT pg_sleep(0.01), %s::text", ["another-private-value"])
-        lines = [record.getMessage() for record in caplog.records if record.name == timing.__name__]
+        lines = [record.getMessage() for record in caplog.records if record.name == base.__name__]
         assert ["SELECT pg_sleep(0.01), %s" in line for line in lines] == [True, True]
         assert not any("private-value" in line for line in lines)
 
     def test_few_lines_a_second_are_logged(self, settings: Any, caplog: pytest.LogCaptureFixture) -> None:
         settings.SLOW_STATEMENT_MS = 1
         for _ in range(100):
-            timing.observe("SELECT 1", 0.5)
-        lines = [record for record in caplog.records if record.name == timing.__name__]
+            base.observe("SELECT 1", 0.5)
+        lines = [record for record in caplog.records if record.name == base.__name__]
         # The test may last into another second.
         assert 1 <= len(lines) < 100
 
     def test_no_line_below_the_limit(self, settings: Any, caplog: pytest.LogCaptureFixture) -> None:
         for settings.SLOW_STATEMENT_MS in (0, 1000):
-            timing.observe("SELECT 1", 0.9)
+            base.observe("SELECT 1", 0.9)
             assert not caplog.records

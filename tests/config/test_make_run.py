@@ -57,7 +57,7 @@ def manage(service: Service, *arguments: str) -> subprocess.CompletedProcess[str
 def test_two_workers_serve_and_the_banner_lists_the_pages(service: Service) -> None:
     assert status(f"{service.base_url}/api/schema/") == 200
     assert len(service.workers()) == 2
-    for path in ("/", "/demo/", "/api/docs/", "/admin/"):
+    for path in ("/", "/account/", "/api/docs/", "/admin/"):
         assert f"{service.base_url}{path} " in service.said()
     counted = "SELECT finished_at IS NOT NULL, interval_minutes FROM desk_rollup"
     with psycopg.connect(service.cluster.url, autocommit=True) as connection:

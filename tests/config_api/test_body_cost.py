@@ -15,9 +15,9 @@ from typing import Any
 import orjson
 import pytest
 
+from kernel.api.bodies import BODY_MAX, CONTAINERS_MAX, parse_json
 from kernel.api.exceptions import ApiError
 from kernel.api.operations import all_operations
-from kernel.api.strict_json import BODY_MAX, CONTAINERS_MAX, parse_json
 from tests.agents.factories import agent_with_token
 from tests.api import Api
 from tests.factories import PersonFactory

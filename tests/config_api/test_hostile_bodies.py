@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from kernel.api.strict_json import BODY_MAX
+from kernel.api.bodies import BODY_MAX
 from tests.agents.factories import agent_with_token
 from tests.api import Answer, Api
 from tests.factories import MessageFactory, PersonFactory

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernel.api.bodies import CONTAINERS_MAX, DEPTH_MAX, parse_json
 from kernel.api.exceptions import InvalidInput
-from kernel.api.strict_json import CONTAINERS_MAX, DEPTH_MAX, parse_json
 
 CHARACTERS_MAX = 24
 ACCEPTED = [

@@ -15,11 +15,11 @@ import pytest
 from redis import Redis
 
 import mcp_server.views
-from kernel.api import parsers, throttling
+from kernel.api import authentication, throttling
+from kernel.api.bodies import BODY_MAX, parse_json
 from kernel.api.credentials import CredentialKind
 from kernel.api.exceptions import RateLimited
 from kernel.api.operations import Operation, all_operations
-from kernel.api.strict_json import BODY_MAX, parse_json
 from kernel.cache import versions
 from kernel.cache.circuit_breaker import CircuitBreaker
 from tests.agents.factories import agent_with_token
@@ -175,7 +175,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         bodies.append(body)
         return parse_json(body)
 
-    monkeypatch.setattr(parsers, "parse_json", record)
+    monkeypatch.setattr(authentication, "parse_json", record)
     monkeypatch.setattr(mcp_server.views, "parse_json", record)
     return bodies
 

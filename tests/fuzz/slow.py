@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kernel.api.exceptions import ApiError
-from messaging.changes.mentions import mentioned_handles
+from messaging.inbox.events import mentioned_handles
 from messaging.markdown.html import cost_of, render
 from messaging.models.message import CONTENT_MAX
 from messaging.pages.page_ids import InvalidUrl, normalize

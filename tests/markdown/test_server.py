@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it.rules_inline import StateInline
 
-from messaging.changes.mentions import MENTION
+from messaging.inbox.events import MENTION
 from messaging.markdown import reading
 from messaging.markdown.html import rendered, to_html, to_plain
 from messaging.markdown.reading import as_read, text_nodes

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import FrameLocator, Locator, Page, Request, expect
 
 from agents.services import freeze_agent
-from messaging.changes.mentions import mentions
+from messaging.inbox.events import mentions
 from messaging.markdown.html import UNITS_MAX, cost_of
 from messaging.models import Account
 from messaging.word_lists.characters import UNSPACED

@@ -1,21 +1,101 @@
-"""Indexes of partitioned tables without blocking writes, which PostgreSQL has no one statement for."""
+"""The database of Django's settings: cursors that measure their statements, and indexes without blocking writes.
+
+The time of each statement is counted for metrics, and a slow one gets a log line. PostgreSQL has no one statement that
+makes an index of a partitioned table without blocking writes.
+"""
 
 from __future__ import annotations
 
+import logging
 import select
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from django.conf import settings
 from django.db.backends.postgresql import base, schema
-from psycopg import Error, IsolationLevel, OperationalError
+from django.db.backends.postgresql.base import Cursor as DjangoCursor
+from psycopg import Cursor, Error, IsolationLevel, OperationalError
 from psycopg.adapt import Buffer, Loader
 
 from kernel.database import hosts
 from kernel.database.bounds import MARGIN_SECONDS, BoundedConnection, is_hurried
-from kernel.database.timing import MeasuredCursor, MeasuredDjangoCursor
-from kernel.metrics.definitions import connections_opened
-from kernel.metrics.exposition import CONNECTIONS
+from kernel.metrics.definitions import connections_opened, slow_statements
+from kernel.metrics.exposition import CONNECTIONS, STATEMENTS
+
+TEXT_MAX = 2_000
+# Log lines of slow statements a second: where everything is slow, they must not fill the disk.
+LINES_A_SECOND = 5
+logger = logging.getLogger(__name__)
+
+
+class Measured:
+    """A mixin of psycopg's cursors."""
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+        started = time.perf_counter()
+        try:
+            return super().execute(query, params, **options)  # type: ignore[misc]
+        finally:
+            observe(query, time.perf_counter() - started)
+
+    def executemany(self, query: Any, params_seq: Any, **options: Any) -> None:
+        started = time.perf_counter()
+        try:
+            super().executemany(query, params_seq, **options)  # type: ignore[misc]
+        finally:
+            observe(query, time.perf_counter() - started)
+
+
+class MeasuredCursor(Measured, Cursor):
+    """The cursor of `DatabaseWrapper.run`."""
+
+
+class MeasuredDjangoCursor(Measured, DjangoCursor):
+    """The cursor of Django's ORM."""
+
+
+class _Lines:
+    """Counts the lines of the current second. Threads may log a line more."""
+
+    def __init__(self) -> None:
+        self._second, self._count = 0, 0
+
+    def may_log(self) -> bool:
+        second = int(time.monotonic())
+        if second != self._second:
+            self._second, self._count = second, 0
+        self._count += 1
+        return self._count <= LINES_A_SECOND
+
+
+_lines = _Lines()
+
+
+def observe(query: Any, seconds: float) -> None:
+    if settings.METRICS:
+        STATEMENTS.add(None, seconds)
+    limit = settings.SLOW_STATEMENT_MS
+    if limit and seconds * 1000 >= limit:
+        slow_statements.inc()
+        if _lines.may_log():
+            _log(query, seconds)
+
+
+def _log(query: Any, seconds: float) -> None:
+    """The text has placeholders instead of values, which may be personal data."""
+    text = " ".join(_text_of(query).split())[:TEXT_MAX]
+    fields = {"milliseconds": round(seconds * 1000), "statement": text}
+    logger.warning("A statement took %(milliseconds)d ms: %(statement)s", fields, extra={"fields": fields})
+
+
+def _text_of(query: Any) -> str:
+    """Composed statements may contain values."""
+    if isinstance(query, bytes):
+        return query.decode(errors="replace")
+    return query if isinstance(query, str) else type(query).__name__
+
 
 PARTITIONS = """
 SELECT child.relname FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid

@@ -9,7 +9,7 @@ const MARKS = /[*_`[\\]|:\/\/|^[ \t]*(?:[-+>~]|\d{1,9}[.)])/m;
 const PATIENCE_MS = 3000;
 const REL = "ugc nofollow noopener";
 const WITH_DIRECTION = ["p", "li", "blockquote"];
-// By the rule of the service: messaging/changes/mentions.py.
+// By the rule of the service: messaging/inbox/events.py.
 const MENTION = /(?<!\w)([@\uff20]\w{3,30})(?!\w)/;
 // In them a handle is no mention.
 const LITERAL = ["code", "pre", "a"];

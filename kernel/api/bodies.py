@@ -1,14 +1,18 @@
-"""A strict JSON parser: it refuses values that the database or a later renderer would fail on.
+"""Reads request bodies: each to its end, and JSON by a strict parser.
 
-Refused with 400: NUL and lone surrogates in strings, NaN and infinities, integers beyond 64 bits, numbers that a jsonb
-column does not return as the same double, duplicate keys, deep nesting, bytes that are not UTF-8.
+A request may be refused before its body is read. A proxy that is still sending the body then treats the connection as
+broken, and may send the request of the next client on it: so a WSGI middleware reads every body to its end.
 
-orjson parses. The values that it accepts and this module refuses are detected by counting bytes and by one traversal,
-so that the cost of a body is linear in its size for every shape.
+The parser refuses values that the database or a later renderer would fail on (400): NUL and lone surrogates in strings,
+NaN and infinities, integers beyond 64 bits, numbers that a jsonb column does not return as the same double, duplicate
+keys, deep nesting, bytes that are not UTF-8. orjson parses; what it accepts and this module refuses is detected by
+counting bytes and by one traversal, so that the cost of a body is linear in its size for every shape.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from typing import Any
 
 import orjson
@@ -95,3 +99,25 @@ def _check_text(text: bytes, value: Any) -> None:
     colons = text.count(b":") + text.count(rb"\u003a") + text.count(rb"\u003A")
     if colons != orjson.dumps(value).count(b":"):
         raise ValueError("duplicate key")
+
+
+Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
+
+
+def drain_request_body(application: Application) -> Application:
+    """Return the WSGI application; it reads the rest of a body of up to BODY_MAX bytes after each request."""
+
+    @wraps(application)
+    def draining(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        response = application(environ, start_response)
+        if 0 < content_length(environ) <= BODY_MAX:
+            environ["wsgi.input"].read()
+        return response
+
+    return draining
+
+
+def content_length(environ: Mapping[str, Any]) -> int:
+    """The Content-Length of a WSGI environment in bytes, 0 without a valid one."""
+    length = environ.get("CONTENT_LENGTH") or ""
+    return int(length) if length.isdecimal() else 0
