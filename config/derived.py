@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
+# For JSON, scripts and images: a browser must not render them as a page. The process that starts the others sends it
+# too, so it is in no module that makes metrics.
+NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 MAIL_PRINTED, MAIL_DROPPED = "consolemail://", "dummymail://"
 # The library reads smtps as STARTTLS; in mail clients it is TLS from the first byte, on port 465.
 IMPLICIT_TLS = {"smtps": "smtp+ssl"}

@@ -122,7 +122,7 @@ class NewClient(OAuthBody):
     client_name = Name(max_length=NAME_OF_CLIENT_MAX, required=False, help_text="What the consent page shows.")
 
 
-class ClientSerializer(serializers.Serializer[Any]):
+class OAuthClientSerializer(serializers.Serializer[Any]):
     openapi_example: ClassVar[dict[str, Any]] = {
         "client_id": ID,
         "client_name": "Example Editor",

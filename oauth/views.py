@@ -112,7 +112,7 @@ class OAuthViewSet(ApiViewSet):
         "createClient",
         callers=PUBLIC,
         body=serializers.NewClient,
-        response=serializers.ClientSerializer,
+        response=serializers.OAuthClientSerializer,
         status=201,
         errors=(exceptions.InvalidOAuthRequest, NotFound),
         throttle="device_authorization",

@@ -25,6 +25,7 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, resolve
 from django.utils.module_loading import import_string
 
+from config.derived import NO_PAGE_POLICY
 from kernel.api import throttling
 from kernel.api.context import ApiContext, ApiHttpRequest
 from kernel.api.exception_handler import exception_handler
@@ -37,8 +38,6 @@ from kernel.request_ids import HEADER, serving
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 Respond = Callable[[ApiHttpRequest], HttpResponseBase]
-# For JSON, scripts and images: a browser must not render them as a page.
-NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 # The resolved path of a request, in its WSGI environment.
 MATCH = "community_messaging.match"
 # What metrics call a view that is no operation.

@@ -17,8 +17,9 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
+from config.derived import NO_PAGE_POLICY
 from kernel.api.bodies import BODY_MAX, content_length
-from kernel.api.chain import NO_OPERATION, NO_PAGE_POLICY
+from kernel.api.chain import NO_OPERATION
 from kernel.api.exception_handler import error_response
 from kernel.api.exceptions import ApiError, InvalidInput, LengthRequired, PayloadTooLarge
 from kernel.api.requests import JSON_TYPE, PROBLEM_TYPE, Response

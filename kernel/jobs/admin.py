@@ -60,17 +60,29 @@ GIVE_UP = AdminAction(
 )
 
 
+class StateFilter(admin.SimpleListFilter):
+    """The column is an enum of PostgreSQL, which refuses every other text."""
+
+    title, parameter_name = "state", "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(status, text) for status, (text, _kind) in STATES.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[QueuedJob]) -> QuerySet[QueuedJob]:
+        return queryset.filter(status=self.value()) if self.value() in STATES else queryset
+
+
 @admin.register(QueuedJob)
 class QueuedJobAdmin(ReadOnlyModelAdmin):
     id_converter = "int"
     row_actions = (RETRY, GIVE_UP)
     change_list_template = "admin/shared/jobs.html"
     list_display = ["__str__", "state", "progress", "since", "host", "attempts", "next_attempt", "error"]
-    list_filter = ["status", "task_name"]
+    list_filter = [StateFilter, "task_name"]
     search_fields = ["lock"]
     search_help_text = "Part of the name of the job, or of the id of its row."
     ordering = ["-id"]
-    fields = ["task_name", "lock", "state", "progress", "since", "host", "attempts", "next_attempt", "error"]
+    fields = ["task_name", "state", "progress", "since", "host", "attempts", "next_attempt", "error"]
     readonly_fields = ["state", "progress", "since", "host", "next_attempt", "error"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[QueuedJob]:
@@ -80,6 +92,9 @@ class QueuedJobAdmin(ReadOnlyModelAdmin):
         return QueuedJob.objects.annotate(
             note_host=Subquery(notes.values("host")), note_error=Subquery(notes.values("error")), at=Subquery(last)
         )
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        return not lookup.startswith("status") and super().lookup_allowed(lookup, value, request)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return super().changelist_view(request, {"periodic": list(_periodic()), **(extra_context or {})})

@@ -31,4 +31,5 @@ class QueuedJob(ProcrastinateJob):
         verbose_name = "background job"
 
     def __str__(self) -> str:
-        return self.lock or self.task_name
+        kind, _, _row = (self.lock or self.task_name).partition(" ")
+        return f"{kind} {self.pk}"

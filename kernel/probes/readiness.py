@@ -27,7 +27,7 @@ from django.core.cache import cache as redis
 from django.db import Error, connection
 from django.db.migrations.loader import MigrationLoader
 
-from kernel.api.chain import NO_PAGE_POLICY
+from config.derived import NO_PAGE_POLICY
 from kernel.api.exceptions import MethodNotAllowed
 from kernel.cache.rendering import to_json
 from kernel.database.bounds import answers_within

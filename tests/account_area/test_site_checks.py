@@ -246,6 +246,7 @@ def test_the_longest_text_is_read_once(begin: str) -> None:
     assert faults_of_code(begin * (CODE_MAX // len(begin)), Embed())
 
 
+@pytest.mark.slow
 @given(
     html=st.text(max_size=300)
     | st.lists(st.sampled_from(["<script", " src=", "//[", ">", "'", "/embed/v1.js", "<![", "[x", "]>"])).map("".join)

@@ -154,6 +154,7 @@ def test_plan_and_check_do_not_wait_for_the_host_lock(option: str, another: Sess
     call_command("migrate", option, verbosity=0, stdout=StringIO())
 
 
+@pytest.mark.slow
 def test_upgrade_checks_what_the_next_release_does_and_then_does_it(next_release: None) -> None:
     before = Counter(MigrationRecorder(connection).applied_migrations())
     said = run_json("upgrade", "--check", "--json")["migrations"]

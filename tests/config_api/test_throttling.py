@@ -191,6 +191,7 @@ def throttle_of(operation: Operation) -> str:
     return operation.throttle or "person"
 
 
+@pytest.mark.slow
 def test_a_request_over_its_rate_is_refused_before_its_body_is_parsed(parsed: list[bytes], settings: Any) -> None:
     settings.WEBHOOKS = True
     person, rates = SuperAdminFactory(), settings.SOFT_THROTTLES

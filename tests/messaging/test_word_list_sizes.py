@@ -131,6 +131,7 @@ def test_a_list_of_500_long_sentences_may_be_saved() -> None:
 TOO_LARGE = {f"at most {LIST_WORDS_MAX} words": phrases(26), f"at most {LIST_BYTES_MAX} bytes": ["㌀" * 100] * 500}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("message", "words"), TOO_LARGE.items(), ids=["words", "bytes"])
 @pytest.mark.django_db
 def test_a_list_that_is_too_large_is_refused_by_commands_admin_and_api(
