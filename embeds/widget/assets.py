@@ -79,7 +79,7 @@ LANGUAGES_PLACEHOLDER, THEME_PLACEHOLDER = "/*languages*/", "/*theme*/"
 STYLES_PLACEHOLDER = '"/*styles*/"'
 # Names that the loader alone knows. The built one has short names in their place, since it may have 6 KB.
 LOADER_NAMES = (
-    *("LANGUAGES", "arrive", "attach", "build", "buildFrame", "buildNearby", "corner", "extend", "known", "label"),
+    *("LANGUAGES", "arrive", "attach", "build", "buildFrame", "buildNearby", "nook", "extend", "known", "label"),
     *("clicked", "configure", "counted", "countedPage", "currentPage", "fillCounts", "former", "grow", "hasCount"),
     *(
         "hasScheme",

@@ -221,12 +221,12 @@
       this.host.ariaLabel = this.label;
       if (this.isInPage) return this.buildNearby();
       this.isFloating = kind !== "inline";
-      this.corner = this.isFloating ? "float " + look.position.replace("-", " ") : "";
+      this.nook = this.isFloating ? "float " + look.position.replace("-", " ") : "";
       if (this.isFloating) this.host.className = "float";
-      this.box.className = [kind, look.size, this.corner].join(" ");
+      this.box.className = [kind, look.size, this.nook].join(" ");
       this.box.style.setProperty("--back", look.color);
       this.box.style.setProperty("--text", this.config.ink);
-      this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.corner === this.corner).length);
+      this.box.style.setProperty("--nth", [...embeds.values()].filter((other) => other !== this && other.nook === this.nook).length);
       this.trigger = make("button", { className: "trigger", ariaHasPopup: "dialog", ariaExpanded: "false", onclick: safely(() => this.toggle()) }, this.box);
       make("span", { textContent: this.label, dir: "auto" }, this.trigger);
       if (this.hasCount) this.badge = make("b", { hidden: true }, this.trigger);
