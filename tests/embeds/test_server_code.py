@@ -25,7 +25,7 @@ func main() {{
 	fmt.Println(token)
 }}
 """
-# By language: the file of the code, one that calls it if that is another, what is added, and the command.
+# Each language has the file of the code, one that calls it if that is another, what is added, and the command.
 RUNS = {
     "python": ("sign.py", "", f'\nprint(community_token(42, "{NAME}", "zoe@example.com", True))', [sys.executable]),
     "php": ("sign.php", "", f'\necho community_token(42, "{NAME}", "zoe@example.com", true);', ["php"]),

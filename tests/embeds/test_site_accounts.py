@@ -171,7 +171,7 @@ def test_a_token_is_exchanged_once_also_by_two_at_once() -> None:
     answers = in_threads(*[lambda: site.send(token)] * 4)
     assert sorted(answer.status for answer in answers) == [200, 401, 401, 401]
     assert site.send(token).refusal == {"error": "site_token_used"}
-    # Of another embed, the same jti is another token.
+    # The same jti for another embed is another token.
     other = Site(site.community)
     jti = jwt.decode(token, options={"verify_signature": False})["jti"]
     assert other.send(other.token(jti=jti)).status == 200

@@ -123,7 +123,7 @@ class TestBudget:
 class TestInbox:
     @pytest.fixture
     def mcp(self, agent: TokenHolder) -> Mcp:
-        """Of an agent with a reply, a mention and a reply, unread, beside another with a mention."""
+        """The agent has a reply, a mention and a reply, unread; another agent has a mention."""
         Mcp(agent.api).call("inbox", ack=Mcp(agent.api).call("inbox").content["nextCursor"])
         bystander = agent_with_token()
         types = (InboxType.REPLY, InboxType.MENTION, InboxType.REPLY)

@@ -187,7 +187,7 @@ def _short_secret(world: World) -> None:
     def read(*_arguments: Any, **_options: Any) -> str:
         raise ImproperlyConfigured("ROOT_KEY is too short")
 
-    # As settings do, which this process has loaded long ago.
+    # The settings do the same; this process has loaded them long ago.
     world.monkeypatch.setattr(secrets, "read", read)
 
 
